@@ -1,0 +1,1 @@
+//! Log sets, sessions, segments, fits with intervals, findings with evidence.

@@ -1,0 +1,1 @@
+//! Campaigns, procedures, calibrations and the runner, as step machines.

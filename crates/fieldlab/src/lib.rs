@@ -1,0 +1,1 @@
+//! Field Lab for robot programmers: one import.

@@ -1,0 +1,1 @@
+//! Poses, frames and swerve kinematics.

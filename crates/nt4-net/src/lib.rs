@@ -1,0 +1,1 @@
+//! The sockets around the NetworkTables cores.

@@ -1,0 +1,1 @@
+//! Reports as Markdown, HTML and JSON.

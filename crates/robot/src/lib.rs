@@ -1,0 +1,1 @@
+//! The 20 ms loop, op modes, hardware traits and telemetry.

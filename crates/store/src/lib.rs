@@ -1,0 +1,1 @@
+//! One durable writer and the file layers under it.

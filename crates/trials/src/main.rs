@@ -1,0 +1,2 @@
+//! The long programs.
+fn main() {}

@@ -1,0 +1,20 @@
+//! What a robot can say: value types, their names in NetworkTables and in .wpilog files, struct schemas.
+//!
+//! ```
+//! use fieldlab_values::{DataType, Value};
+//!
+//! let kind = DataType::from_nt("int");
+//! assert_eq!(kind.log_name(), "int64");
+//! assert_eq!(Value::from(4).data_type(), DataType::Int);
+//! ```
+//!
+//! Promises: hostile bytes neither panic nor allocate more than a constant factor of their own length.
+//! Knows nothing of files, sockets or clocks.
+
+mod publish;
+mod types;
+mod value;
+
+pub use publish::{Publish, Published, Publisher, Root, TopicSpec};
+pub use types::{DataType, Family};
+pub use value::{Value, ValueRef};

@@ -1,0 +1,1 @@
+//! The .wpilog file format: decoder, index, columnar decode, crash-safe writer.
