@@ -11,10 +11,17 @@
 //! Promises: hostile bytes neither panic nor allocate more than a constant factor of their own length.
 //! Knows nothing of files, sockets or clocks.
 
+mod geometry;
 mod publish;
 mod types;
 mod value;
+mod wpistruct;
 
+pub use geometry::{
+    ChassisSpeeds, Pose2d, Pose3d, Quaternion, Rotation2d, Rotation3d, SwerveModulePosition,
+    SwerveModuleState, Transform2d, Transform3d, Translation2d, Translation3d, Twist2d, Twist3d,
+};
 pub use publish::{Publish, Published, Publisher, Root, TopicSpec};
 pub use types::{DataType, Family};
 pub use value::{Value, ValueRef};
+pub use wpistruct::WpiStruct;

@@ -43,6 +43,12 @@ pub trait Publish {
     /// Refuses a key that is empty, begins with `/`, or was declared before under this root.
     fn declare(&mut self, spec: &TopicSpec<'_>) -> Result<u32, ConfigError>;
 
+    /// Hears the schema of a struct that a declared topic carries, nested ones first; the same one may come again.
+    /// A sink that has no place for schemas leaves this out.
+    fn schema(&mut self, name: &str, text: &str) {
+        let _ = (name, text);
+    }
+
     /// Sets the topic's value for this turn. A value of the wrong family, or an index that was never declared, is
     /// counted and dropped: a robot does not stop over a number.
     fn put(&mut self, index: u32, value: ValueRef<'_>);
@@ -54,6 +60,11 @@ pub trait Published {
     fn data_type() -> DataType;
     /// Hands the value, borrowed, to `take`.
     fn with_value(&self, take: &mut dyn FnMut(ValueRef<'_>));
+    /// Tells `tell` the name and schema text of every struct that a reader needs, nested ones first; plain types have
+    /// none.
+    fn schemas(tell: &mut dyn FnMut(&'static str, &'static str)) {
+        let _ = tell;
+    }
 }
 
 /// A declared topic of type `T`.
@@ -85,6 +96,7 @@ impl<T: Published + ?Sized> Publisher<T> {
     /// # Errors
     /// As [`Publish::declare`].
     pub fn declare(to: &mut dyn Publish, root: Root, key: &str, unit: &str) -> Result<Self, ConfigError> {
+        T::schemas(&mut |name, text| to.schema(name, text));
         let index = to.declare(&TopicSpec { root, key, data_type: T::data_type(), unit })?;
         Ok(Self { index, of: PhantomData })
     }
