@@ -1,0 +1,203 @@
+//! The handle that actions are built from.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use fieldlab_base::{Busy, Claim, ConfigError, Lease};
+
+use super::{
+    DriveCommand, DriveGeometry, Inputs, MAX_MECHANISMS, MechanismCommand, MechanismInfo, MechanismReading,
+    Outputs, Reading, RobotDescription,
+};
+
+/// A robot as actions see it: this turn's snapshot and the right to ask for leases. Cheap to clone.
+///
+/// It lives on the loop's thread only. Nothing that arrives over the network can reach it.
+#[derive(Clone)]
+pub struct Hardware {
+    shared: Rc<Shared>,
+}
+
+struct Shared {
+    description: RobotDescription,
+    inputs: Cell<Inputs>,
+    drive: Claim<DriveCommand>,
+    mechanisms: Vec<Claim<MechanismCommand>>,
+    zero: Cell<[bool; super::MODULES]>,
+}
+
+impl Hardware {
+    /// A handle on a robot of this description, with nothing read yet and nothing held.
+    ///
+    /// # Errors
+    /// As [`RobotDescription::check`].
+    pub fn new(description: RobotDescription) -> Result<Self, ConfigError> {
+        description.check()?;
+        let mechanisms = description.mechanisms.iter().map(|m| Claim::new(m.name)).collect();
+        Ok(Self {
+            shared: Rc::new(Shared {
+                description,
+                inputs: Cell::new(Inputs::NONE),
+                drive: Claim::new("drive"),
+                mechanisms,
+                zero: Cell::new([false; super::MODULES]),
+            }),
+        })
+    }
+
+    /// What the robot is.
+    #[must_use]
+    pub fn description(&self) -> &RobotDescription {
+        &self.shared.description
+    }
+
+    /// This turn's snapshot.
+    #[must_use]
+    pub fn inputs(&self) -> Inputs {
+        self.shared.inputs.get()
+    }
+
+    /// The drive's constants, when the robot has a drive.
+    #[must_use]
+    pub fn geometry(&self) -> Option<DriveGeometry> {
+        self.shared.description.drive
+    }
+
+    /// Takes the drive.
+    ///
+    /// # Errors
+    /// [`Busy`] while another action holds it, or when there is no drive.
+    pub fn drive(&self) -> Result<Lease<DriveCommand>, Busy> {
+        if self.shared.description.drive.is_none() {
+            return Err(Busy { name: "drive (this robot has none)" });
+        }
+        self.shared.drive.lease()
+    }
+
+    /// The mechanism called `name`.
+    #[must_use]
+    pub fn mechanism(&self, name: &str) -> Option<MechanismHandle> {
+        let index = self.shared.description.mechanisms.iter().position(|m| m.name == name)?;
+        Some(MechanismHandle { shared: Rc::clone(&self.shared), index })
+    }
+
+    /// Asks that the module's present steering angle become straight forward, at the end of this turn.
+    pub fn zero_module(&self, module: usize) {
+        let mut zero = self.shared.zero.get();
+        if let Some(flag) = zero.get_mut(module) {
+            *flag = true;
+        }
+        self.shared.zero.set(zero);
+    }
+
+    /// Sets the snapshot; the loop does this once a turn, and a test bench may.
+    pub fn set_inputs(&self, inputs: Inputs) {
+        self.shared.inputs.set(inputs);
+    }
+
+    /// What all leases ask for now, with numbers that are not finite turned to neutral.
+    #[must_use]
+    pub fn outputs(&self) -> Outputs {
+        let mut outputs = Outputs { drive: self.shared.drive.get().finite_or_neutral(), ..Outputs::NEUTRAL };
+        for (slot, claim) in outputs.mechanisms.iter_mut().zip(&self.shared.mechanisms) {
+            *slot = claim.get().finite_or_neutral();
+        }
+        outputs
+    }
+
+    /// Whether any lease is held.
+    #[must_use]
+    pub fn any_held(&self) -> bool {
+        self.shared.drive.is_held() || self.shared.mechanisms.iter().any(Claim::is_held)
+    }
+
+    /// The modules whose zero was asked for since the last call; the loop passes them to the hardware.
+    #[must_use]
+    pub fn take_zero_requests(&self) -> [bool; super::MODULES] {
+        self.shared.zero.replace([false; super::MODULES])
+    }
+}
+
+impl std::fmt::Debug for Hardware {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Hardware")
+            .field("name", &self.shared.description.name)
+            .field("drive", &self.shared.drive)
+            .field("mechanisms", &self.shared.mechanisms)
+            .finish()
+    }
+}
+
+/// One named mechanism of a robot.
+#[derive(Clone)]
+pub struct MechanismHandle {
+    shared: Rc<Shared>,
+    index: usize,
+}
+
+impl MechanismHandle {
+    /// Its name, unit and limits.
+    #[must_use]
+    pub fn info(&self) -> &MechanismInfo {
+        // The index came from a search of this very list, which never changes.
+        &self.shared.description.mechanisms[self.index]
+    }
+
+    /// Its reading in this turn's snapshot.
+    #[must_use]
+    pub fn reading(&self) -> Option<Reading<MechanismReading>> {
+        debug_assert!(self.index < MAX_MECHANISMS);
+        self.shared.inputs.get().mechanisms[self.index]
+    }
+
+    /// Takes the mechanism.
+    ///
+    /// # Errors
+    /// [`Busy`] while another action holds it.
+    pub fn lease(&self) -> Result<Lease<MechanismCommand>, Busy> {
+        self.shared.mechanisms[self.index].lease()
+    }
+}
+
+impl std::fmt::Debug for MechanismHandle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "MechanismHandle({})", self.info().name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bench() -> Hardware {
+        let hood = MechanismInfo { name: "hood", unit: "deg", min: 20.0, max: 60.0 };
+        Hardware::new(RobotDescription { name: "bench".into(), drive: None, mechanisms: vec![hood] }).unwrap()
+    }
+
+    #[test]
+    fn dropping_the_lease_is_neutral() {
+        let robot = bench();
+        let hood = robot.mechanism("hood").unwrap();
+        let lease = hood.lease().unwrap();
+        lease.set(MechanismCommand::Setpoint(42.0));
+        assert_eq!(robot.outputs().mechanisms[0], MechanismCommand::Setpoint(42.0));
+        assert!(hood.lease().is_err());
+        drop(lease);
+        assert!(robot.outputs().is_neutral());
+        assert!(!robot.any_held());
+    }
+
+    #[test]
+    fn what_the_robot_has_not_cannot_be_taken() {
+        let robot = bench();
+        assert!(robot.drive().unwrap_err().to_string().contains("has none"));
+        assert!(robot.mechanism("arm").is_none());
+    }
+
+    #[test]
+    fn two_mechanisms_of_one_name_are_refused() {
+        let m = MechanismInfo { name: "hood", unit: "deg", min: 0.0, max: 1.0 };
+        let twice = RobotDescription { name: String::new(), drive: None, mechanisms: vec![m.clone(), m] };
+        assert_eq!(Hardware::new(twice).unwrap_err().path, "mechanisms[1].name");
+    }
+}
