@@ -1,2 +1,62 @@
-//! The long programs.
-fn main() {}
+//! `fieldlab-trials bench|torture NAME`: starts a trial, prints its figures last. Exit 0 when every aim was met, 3 when one was
+//! missed, 1 when the trial failed, 2 for wrong words.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a trial talks to the person who started it")]
+
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use fieldlab_trials::figures::Figures;
+use fieldlab_trials::options::Options;
+
+/// One part of a trial; several parts of one name print one table.
+struct Trial {
+    kind: &'static str,
+    name: &'static str,
+    run: fn(&Options) -> Result<Figures>,
+}
+
+const TRIALS: &[Trial] = &[];
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let [kind, name, rest @ ..] = words.as_slice() else {
+        eprintln!("fieldlab-trials: expected `bench NAME` or `torture NAME`{}", known());
+        return ExitCode::from(2);
+    };
+    let parts: Vec<&Trial> = TRIALS.iter().filter(|trial| trial.kind == kind && trial.name == name).collect();
+    if parts.is_empty() {
+        eprintln!("fieldlab-trials: no {kind} is called `{name}`{}", known());
+        return ExitCode::from(2);
+    }
+    let options = match Options::parse(rest) {
+        Ok(options) => options,
+        Err(error) => {
+            eprintln!("fieldlab-trials: {error:#}");
+            return ExitCode::from(2);
+        }
+    };
+    match all(&parts, &options) {
+        Ok(figures) => {
+            print!("\n{}", figures.render());
+            if figures.met() { ExitCode::SUCCESS } else { ExitCode::from(3) }
+        }
+        Err(error) => {
+            eprintln!("fieldlab-trials: {error:#}");
+            ExitCode::from(1)
+        }
+    }
+}
+
+fn all(parts: &[&Trial], options: &Options) -> Result<Figures> {
+    let title = parts.first().map_or_else(String::new, |trial| format!("{} {}", trial.kind, trial.name));
+    let mut figures = Figures::new(title);
+    figures.attached(format!("seed {}{}", options.seed, if options.quick { ", --quick" } else { "" }));
+    for part in parts {
+        figures.append((part.run)(options).with_context(|| format!("{} {}", part.kind, part.name))?);
+    }
+    Ok(figures)
+}
+
+fn known() -> String {
+    TRIALS.iter().map(|trial| format!("\n  {} {}", trial.kind, trial.name)).collect()
+}
