@@ -61,6 +61,16 @@ pub fn save(layer: &mut dyn FileLayer, path: &Path, bytes: &[u8]) -> Result<(), 
     publish(layer, &temp, path)
 }
 
+/// Replaces the contents of `path`, durably, and keeps nothing of what was there: for results that can be made again, such
+/// as a report. A reader sees the old file or the new one, whole.
+///
+/// # Errors
+/// The first step that failed. The version before is then untouched, and the temp is removed.
+pub fn replace(layer: &mut dyn FileLayer, path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    let temp = write_temp(layer, path, bytes)?;
+    publish(layer, &temp, path)
+}
+
 /// Temp beside the target, written and synced.
 fn write_temp(layer: &mut dyn FileLayer, path: &Path, bytes: &[u8]) -> Result<PathBuf, StoreError> {
     let temp = temp_path(path)?;

@@ -30,7 +30,7 @@ mod lock;
 
 pub use disk::Disk;
 pub use durable::{
-    Load, backup_path, clear, finished, finished_path, load, save, set_aside, sweep_temps, temp_path,
+    Load, backup_path, clear, finished, finished_path, load, replace, save, set_aside, sweep_temps, temp_path,
 };
 pub use layer::{FileLayer, StoreError};
 pub use lock::{Lock, lock};

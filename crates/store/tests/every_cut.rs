@@ -5,7 +5,7 @@ use std::path::Path;
 
 use fieldlab_store::crash::{CrashDisk, StepKind, every_cut};
 use fieldlab_store::{
-    Disk, FileLayer, Load, StoreError, backup_path, clear, finished, load, lock, save, set_aside,
+    Disk, FileLayer, Load, StoreError, backup_path, clear, finished, load, lock, replace, save, set_aside,
     sweep_temps, temp_path,
 };
 
@@ -182,4 +182,21 @@ fn f6_a_second_lock_is_refused_in_the_same_process() {
     drop(held);
     assert!(lock(&path).is_ok());
     assert!(matches!(lock(Path::new("/")), Err(StoreError::NoFileName { .. })));
+}
+
+#[test]
+fn replace_leaves_the_old_file_or_the_new_one_and_no_backup() {
+    let path = Path::new("/out/report.md");
+    let mut before = CrashDisk::new();
+    save(&mut before, path, b"old").unwrap();
+    for cut in every_cut(&before, |disk| drop(replace(disk, path, b"newer"))) {
+        let files = cut.disk.files();
+        let found = files.get(path).map(Vec::as_slice);
+        assert!(matches!(found, Some(b"old" | b"newer")), "after {} ({:?}): {found:?}", cut.after, cut.last);
+        assert!(
+            !files.keys().any(|file| file.extension().is_some_and(|ext| ext == "bak")),
+            "after {}",
+            cut.after
+        );
+    }
 }
