@@ -25,7 +25,7 @@ pub enum Root {
 pub struct TopicSpec<'a> {
     /// Where it stands.
     pub root: Root,
-    /// Its key under the root, no leading slash.
+    /// Its key under the root, no leading slash; under [`Root::Bare`] the whole topic, with its slash if it has one.
     pub key: &'a str,
     /// What it holds.
     pub data_type: DataType,
@@ -40,7 +40,8 @@ pub trait Publish {
     /// Declares a topic and answers its index.
     ///
     /// # Errors
-    /// Refuses a key that is empty, begins with `/`, or was declared before under this root.
+    /// Refuses a key that is empty, begins with `/` under a root other than [`Root::Bare`], or was declared before under
+    /// this root.
     fn declare(&mut self, spec: &TopicSpec<'_>) -> Result<u32, ConfigError>;
 
     /// Hears the schema of a struct that a declared topic carries, nested ones first; the same one may come again.

@@ -1,6 +1,7 @@
 //! The snapshot: everything that is read in one turn.
 
 use fieldlab_base::Micros;
+use fieldlab_values::Pose2d;
 
 use super::{MAX_MECHANISMS, MODULES};
 
@@ -53,22 +54,11 @@ pub struct ModuleReading {
     pub temperature_c: Option<f64>,
 }
 
-/// A pose in the plane, flat, as sensors and drives speak of it.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Pose {
-    /// Forward along the frame's x axis.
-    pub x_m: f64,
-    /// To the left along the frame's y axis.
-    pub y_m: f64,
-    /// Heading, counter-clockwise positive from the x axis.
-    pub yaw_rad: f64,
-}
-
 /// Where the cameras believe that the robot stands.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct VisionReading {
     /// The robot in the field's frame.
-    pub robot_in_field: Pose,
+    pub robot_in_field: Pose2d,
     /// Tags it was computed from.
     pub tags: u8,
 }
@@ -106,7 +96,7 @@ pub struct Inputs {
     /// The named mechanisms, in the order of [`RobotDescription::mechanisms`](super::RobotDescription::mechanisms).
     pub mechanisms: [Option<Reading<MechanismReading>>; MAX_MECHANISMS],
     /// Wheel and gyro odometry, integrated by the loop since it started: the robot in the frame of where it stood then.
-    pub odometry: Option<Pose>,
+    pub odometry: Option<Pose2d>,
 }
 
 impl Inputs {

@@ -10,7 +10,7 @@ mod io;
 mod outputs;
 
 pub use handle::{Hardware, MechanismHandle};
-pub use inputs::{GyroReading, Inputs, MechanismReading, ModuleReading, Pose, Reading, VisionReading};
+pub use inputs::{GyroReading, Inputs, MechanismReading, ModuleReading, Reading, VisionReading};
 pub use io::{
     Battery, DriveGeometry, Gyro, Mechanism, MechanismInfo, Parts, RobotDescription, RobotIo, SwerveDrive,
     Vision,
