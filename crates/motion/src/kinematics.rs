@@ -29,7 +29,7 @@ impl<const N: usize> SwerveKinematics<N> {
             modules.iter().map(|m| m.x_m).sum::<f64>() / count,
             modules.iter().map(|m| m.y_m).sum::<f64>() / count,
         );
-        let spread_m2 =
+        let spread_m2: f64 =
             modules.iter().map(|m| (m.x_m - middle.x_m).powi(2) + (m.y_m - middle.y_m).powi(2)).sum();
         // A tenth of a millimetre: below it the division by the spread would answer rounding noise.
         if !(spread_m2 > 1e-8 && spread_m2.is_finite()) {
