@@ -46,9 +46,7 @@ pub trait Publish {
 
     /// Hears the schema of a struct that a declared topic carries, nested ones first; the same one may come again.
     /// A sink that has no place for schemas leaves this out.
-    fn schema(&mut self, name: &str, text: &str) {
-        let _ = (name, text);
-    }
+    fn schema(&mut self, _name: &str, _text: &str) {}
 
     /// Sets the topic's value for this turn. A value of the wrong family, or an index that was never declared, is
     /// counted and dropped: a robot does not stop over a number.
@@ -63,9 +61,7 @@ pub trait Published {
     fn with_value(&self, take: &mut dyn FnMut(ValueRef<'_>));
     /// Tells `tell` the name and schema text of every struct that a reader needs, nested ones first; plain types have
     /// none.
-    fn schemas(tell: &mut dyn FnMut(&'static str, &'static str)) {
-        let _ = tell;
-    }
+    fn schemas(_tell: &mut dyn FnMut(&'static str, &'static str)) {}
 }
 
 /// A declared topic of type `T`.

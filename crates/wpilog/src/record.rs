@@ -1,0 +1,110 @@
+//! One record's header: a bit field, then id, payload size and time in as few bytes as hold them.
+
+/// The most bytes that a record's header takes.
+pub(crate) const MAX_HEAD: usize = 17;
+/// The file's first bytes.
+pub(crate) const MAGIC: &[u8; 6] = b"WPILOG";
+/// Bytes before the extra header's text.
+pub(crate) const FIXED_HEADER: usize = 12;
+/// The version that is written.
+pub(crate) const VERSION: u16 = 0x0100;
+
+/// A record's header.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Head {
+    /// The entry; 0 for control records.
+    pub(crate) id: u32,
+    /// Payload bytes.
+    pub(crate) size: u32,
+    /// Microseconds. Eight bytes are signed, fewer are never negative.
+    pub(crate) time: i64,
+    /// Bytes of the header itself.
+    pub(crate) len: usize,
+}
+
+/// Reads a header from a window that is long enough for any.
+#[inline(always)]
+pub(crate) fn head(window: &[u8; MAX_HEAD]) -> Head {
+    let bits = u32::from(window[0]);
+    let id_len = (bits & 3) + 1;
+    let size_len = (bits >> 2 & 3) + 1;
+    let time_len = (bits >> 4 & 7) + 1;
+    let mut rest = [0; 16];
+    rest.copy_from_slice(&window[1..]);
+    let rest = u128::from_le_bytes(rest);
+    let id = rest as u32 & (u32::MAX >> (32 - 8 * id_len));
+    let rest = rest >> (8 * id_len);
+    let size = rest as u32 & (u32::MAX >> (32 - 8 * size_len));
+    let rest = rest >> (8 * size_len);
+    let time = rest as u64 & (u64::MAX >> (64 - 8 * time_len));
+    Head { id, size, time: time as i64, len: (1 + id_len + size_len + time_len) as usize }
+}
+
+/// Reads a header from the start of `bytes`; `None` when more bytes are needed.
+#[inline(always)]
+pub(crate) fn head_of(bytes: &[u8]) -> Option<Head> {
+    match bytes.first_chunk::<MAX_HEAD>() {
+        Some(window) => Some(head(window)),
+        None => short_head(bytes),
+    }
+}
+
+#[cold]
+fn short_head(bytes: &[u8]) -> Option<Head> {
+    let mut window = [0; MAX_HEAD];
+    window.get_mut(..bytes.len())?.copy_from_slice(bytes);
+    let head = head(&window);
+    (!bytes.is_empty() && head.len <= bytes.len()).then_some(head)
+}
+
+/// Writes the shortest header.
+pub(crate) fn put_head(out: &mut Vec<u8>, id: u32, size: u32, time: i64) {
+    let id_len = bytes_of(u64::from(id)).min(4);
+    let size_len = bytes_of(u64::from(size)).min(4);
+    let time_len = bytes_of(time as u64);
+    let mut head = [0; MAX_HEAD];
+    head[0] = (id_len - 1) as u8 | ((size_len - 1) as u8) << 2 | ((time_len - 1) as u8) << 4;
+    let rest = u128::from(id)
+        | u128::from(size) << (8 * id_len)
+        | u128::from(time as u64) << (8 * (id_len + size_len));
+    head[1..].copy_from_slice(&rest.to_le_bytes());
+    out.extend_from_slice(&head[..1 + id_len + size_len + time_len]);
+}
+
+/// Fewest bytes that hold `value`, at least one.
+fn bytes_of(value: u64) -> usize {
+    (8 - (value | 1).leading_zeros() as usize / 8).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_round_trip_in_the_fewest_bytes() {
+        for (id, size, time, len) in [
+            (1, 8, 1_000_000, 6),
+            (0, 26, 0, 4),
+            (255, 255, 255, 4),
+            (256, 256, 256, 7),
+            (u32::MAX, u32::MAX, i64::MIN, 17),
+            (1, 0, -1, 11),
+            (1, 0, i64::MAX, 11),
+        ] {
+            let mut out = Vec::new();
+            put_head(&mut out, id, size, time);
+            assert_eq!(out.len(), len, "{id} {size} {time}");
+            assert_eq!(head_of(&out), Some(Head { id, size, time, len }));
+            for cut in 0..out.len() {
+                assert_eq!(head_of(&out[..cut]), None);
+            }
+        }
+    }
+
+    #[test]
+    fn any_width_reads_and_the_spare_bit_is_ignored() {
+        // 4-byte id 1, 4-byte size 2, 8-byte time 3, spare bit set.
+        let bytes = [0xff, 1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0];
+        assert_eq!(head_of(&bytes), Some(Head { id: 1, size: 2, time: 3, len: 17 }));
+    }
+}
