@@ -10,6 +10,7 @@ mod fuzz;
 mod licences;
 mod metadata;
 mod peers;
+mod picture;
 mod run;
 mod trials;
 
@@ -24,6 +25,7 @@ cargo xtask CHORE
   arch                             the floors of ARCHITECTURE.md against cargo metadata
   licences                         the licence of every dependency against the allow-list
   peers                            install the official peers under <target>/peers
+  picture                          the README's picture, from a rehearsal
   bench NAME [--quick] [ARG…]      wire, loop or rehearse; exit 3 when an aim is missed
   torture NAME [--quick] [ARG…]    campaign; exit 3 when an aim is missed
   fuzz NAME|all [--quick]          10^7 executions or 10 minutes of processor time; --quick 20 s";
@@ -47,6 +49,7 @@ fn dispatch(words: &[String]) -> Result<ExitCode> {
         "ci" => ci::run(only_quick(rest)?),
         "arch" => no_more(rest).and_then(|()| arch::run()).map(|()| ExitCode::SUCCESS),
         "licences" => no_more(rest).and_then(|()| licences::run()).map(|()| ExitCode::SUCCESS),
+        "picture" => no_more(rest).and_then(|()| picture::run()).map(|()| ExitCode::SUCCESS),
         "peers" => no_more(rest).and_then(|()| peers::run()).map(|_| ExitCode::SUCCESS),
         "bench" | "torture" => trials::run(chore, rest),
         "fuzz" => fuzz::run(rest),
