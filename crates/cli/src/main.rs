@@ -1,2 +1,48 @@
-//! The command line.
-fn main() {}
+//! `fieldlab`: the command line. Words in, exit codes out; it holds no maths of its own.
+//!
+//! stdout carries a command's result, stderr the conversation. Exit codes: 0 complete, 1 failed, 2 wrong words or an input
+//! that cannot be read, 3 finished with loss or with something asked for missing or refused. A reader that closes the pipe has
+//! what it wanted. It never changes or deletes a log.
+
+mod channels;
+mod exit;
+mod out;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Plan a measuring afternoon, let the robot run it, and turn its logs into constants that can be trusted.
+///
+/// Exit codes: 0 complete, 1 failed, 2 wrong words or an input that cannot be read, 3 finished with loss or with something
+/// that was asked for missing or refused. Results go to stdout, everything else to stderr.
+#[derive(Debug, Parser)]
+#[command(name = "fieldlab", version, propagate_version = true, arg_required_else_help = true)]
+struct Words {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// List every entry of the logs with type, count and time range
+    Channels(channels::Words),
+}
+
+fn main() -> ExitCode {
+    let words = Words::parse();
+    let end = match words.command {
+        Command::Channels(words) => channels::run(&words),
+    };
+    end.map_or_else(exit::Failure::tell, ExitCode::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_words_are_consistent() {
+        super::Words::command().debug_assert();
+    }
+}
