@@ -1,1 +1,19 @@
-//! Log sets, sessions, segments, fits with intervals, findings with evidence.
+//! From the logs of a Field Lab session to constants that can be trusted: log sets, sessions, fits with intervals,
+//! findings with evidence.
+//!
+//! ```
+//! use fieldlab_analysis::feedforward::{Run, Test, fit_motor};
+//!
+//! let fit = fit_motor("fl-drive", &[Run::new(Test::QuasistaticForward)]);
+//! assert!(fit.gains.is_none());
+//! assert!(fit.refused.unwrap().contains("0 rows"));
+//! ```
+//!
+//! Promises: no byte of a log makes it panic; numbers that are not finite are dropped and counted; what cannot be
+//! known is `None` or refused with a reason; the same logs give the same findings, bit for bit.
+//! It never asks for the time, prints, or knows the simulator.
+
+pub mod feedforward;
+pub mod findings;
+mod ols;
+pub mod stats;
