@@ -70,6 +70,13 @@ impl FileLayer for Disk {
         File::open(path)?.sync_all()
     }
 
+    fn fsync_data(&mut self, path: &Path) -> io::Result<()> {
+        if let Some(file) = self.open.get(path) {
+            return file.sync_data();
+        }
+        File::open(path)?.sync_data()
+    }
+
     fn rename(&mut self, from: &Path, to: &Path) -> io::Result<()> {
         self.open.remove(from);
         fs::rename(from, to)
