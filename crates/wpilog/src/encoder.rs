@@ -114,6 +114,11 @@ impl Encoder {
         }
     }
 
+    /// Records that another encoder made.
+    pub(crate) fn append(&mut self, records: &[u8]) {
+        self.out.extend_from_slice(records);
+    }
+
     /// What is in the buffer.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {

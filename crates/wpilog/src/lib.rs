@@ -36,6 +36,7 @@ mod payload;
 mod platform;
 mod record;
 mod report;
+mod writer;
 
 pub use column::{ArrayColumn, Column, StructColumns};
 pub use control::{Control, Odd, Text};
@@ -45,3 +46,4 @@ pub use error::LogError;
 pub use log::{Log, Record};
 pub use payload::decode;
 pub use report::{Damage, Report, Salvage};
+pub use writer::{Batch, Closed, EntryId, LogWriter, Overflow, StopReason, WriterConfig, WriterStats};
