@@ -1,3 +1,9 @@
 //! The robot side: the 20 ms loop, op modes, hardware traits, and the one door through which numbers leave.
+pub mod actions;
+pub mod clock;
+pub mod driver_station;
 pub mod hw;
+pub mod operator;
+pub mod opmode;
+pub mod robot_loop;
 pub mod telemetry;

@@ -1,0 +1,266 @@
+//! The 20 ms loop: one snapshot, one op mode, one set of outputs, one frame. It waits for nothing and nobody.
+//!
+//! ```
+//! use fieldlab_base::Micros;
+//! use fieldlab_robot::driver_station::DriverPanel;
+//! use fieldlab_robot::hw::Parts;
+//! use fieldlab_robot::operator::NoOperator;
+//! use fieldlab_robot::robot_loop::{LoopConfig, RobotLoop};
+//! use fieldlab_robot::telemetry::Door;
+//!
+//! let panel = DriverPanel::new();
+//! let mut robot = RobotLoop::new(
+//!     LoopConfig::default(),
+//!     Box::new(Parts::default()),
+//!     Box::new(panel.clone()),
+//!     Box::new(NoOperator),
+//!     Door::new(),
+//!     Vec::new(),
+//! )?;
+//! for turn in 0..50 {
+//!     robot.tick(Micros::from_millis(20 * turn), None);
+//! }
+//! assert!(robot.outputs().is_neutral()); // nothing is selected, nothing moves
+//! # Ok::<(), fieldlab_base::ConfigError>(())
+//! ```
+
+mod channels;
+mod selection;
+
+use fieldlab_base::{ConfigError, Micros, OperatorSample, Tick};
+
+use crate::clock::Clock;
+use crate::driver_station::{DriverState, DriverStation, OpModeId};
+use crate::hw::{Hardware, Inputs, MODULES, Outputs, RobotIo};
+use crate::operator::OperatorPort;
+use crate::opmode::{OpModeEntry, OpModeInfo};
+use crate::telemetry::{AlertLevel, Alerts, Door};
+
+use channels::LoopChannels;
+use selection::{Environment, Selection};
+
+/// How the loop runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LoopConfig {
+    /// The loop's period.
+    pub period: Micros,
+    /// Whether an op mode's object is dropped and built anew at every disable, as WPILib 2027 does, or kept.
+    pub rebuild_on_disable: bool,
+}
+
+impl Default for LoopConfig {
+    fn default() -> Self {
+        Self { period: Micros::from_millis(20), rebuild_on_disable: true }
+    }
+}
+
+/// The loop and everything it owns. It lives on one plain thread.
+pub struct RobotLoop {
+    config: LoopConfig,
+    io: Box<dyn RobotIo>,
+    station: Box<dyn DriverStation>,
+    operator: Box<dyn OperatorPort>,
+    hardware: Hardware,
+    door: Door,
+    alerts: Alerts,
+    channels: LoopChannels,
+    selection: Selection,
+    samples: Vec<OperatorSample>,
+    before: Option<Micros>,
+    outputs: Outputs,
+    overruns: u64,
+    odometry: Option<channels::WheelOdometry>,
+}
+
+impl RobotLoop {
+    /// A loop around this robot, with nothing selected.
+    ///
+    /// # Errors
+    /// A period that is not positive, two op modes of one name, a robot that [cannot be described](
+    /// crate::hw::RobotDescription::check), or topics that were declared before.
+    pub fn new(
+        config: LoopConfig,
+        io: Box<dyn RobotIo>,
+        station: Box<dyn DriverStation>,
+        operator: Box<dyn OperatorPort>,
+        mut door: Door,
+        op_modes: Vec<OpModeEntry>,
+    ) -> Result<Self, ConfigError> {
+        if config.period <= Micros::ZERO {
+            return Err(ConfigError::new("loop.period", "a span above 0", config.period));
+        }
+        let hardware = Hardware::new(io.description())?;
+        let alerts = Alerts::new(&mut door)?;
+        let channels = LoopChannels::new(&mut door, hardware.description())?;
+        let odometry = hardware.geometry().map(channels::WheelOdometry::new).transpose()?;
+        Ok(Self {
+            selection: Selection::new(op_modes)?,
+            config,
+            io,
+            station,
+            operator,
+            hardware,
+            door,
+            alerts,
+            channels,
+            // Room for a burst of writes, so that an ordinary one does not allocate.
+            samples: Vec::with_capacity(256),
+            before: None,
+            outputs: Outputs::NEUTRAL,
+            overruns: 0,
+            odometry,
+        })
+    }
+
+    /// One turn at `now`; `unix` is the wall clock, when there is one.
+    pub fn tick(&mut self, now: Micros, unix: Option<Micros>) {
+        let dt_secs = self.before.map_or(0.0, |before| now.since(before).as_secs().max(0.0));
+        self.before = Some(now);
+        let tick = Tick { now, dt_secs };
+        self.door.begin(now);
+
+        let station = self.station.poll(now);
+        let enabled = station.may_move();
+        let inputs = self.snapshot(tick, enabled);
+        self.samples.clear();
+        self.operator.drain(now, &mut self.samples);
+
+        let mut environment = Environment {
+            tick,
+            unix,
+            rebuild_on_disable: self.config.rebuild_on_disable,
+            inputs: &inputs,
+            hardware: &self.hardware,
+            door: &mut self.door,
+            alerts: &mut self.alerts,
+            operator: &mut *self.operator,
+            samples: &self.samples,
+        };
+        let running = self.selection.turn(station, &mut environment);
+
+        self.outputs = if running { self.hardware.outputs() } else { Outputs::NEUTRAL };
+        self.io.apply(now, &self.outputs);
+        self.zero_modules(enabled);
+        self.publish(&inputs, station, running);
+        self.door.end();
+    }
+
+    /// Runs by a clock until `stop` says so. A turn that took longer than the period is counted, and the turns that it
+    /// missed are left out rather than made up for.
+    pub fn run(&mut self, clock: &mut dyn Clock, stop: &mut dyn FnMut() -> bool) {
+        let mut due = clock.now();
+        while !stop() {
+            clock.wait_until(due);
+            let now = clock.now();
+            let unix = clock.unix();
+            self.tick(now, unix);
+            self.note_duration(clock.now().since(now));
+            due += self.config.period;
+            let after = clock.now();
+            if after > due {
+                let behind = after.since(due).0 / self.config.period.0 + 1;
+                due += Micros(behind.saturating_mul(self.config.period.0));
+            }
+        }
+        self.stop(clock.now());
+    }
+
+    /// Tells the loop how long its last turn took, by a clock that the caller reads. [`RobotLoop::run`] does this.
+    pub fn note_duration(&mut self, took: Micros) {
+        self.channels.note_duration(took);
+        if took > self.config.period {
+            self.overruns = self.overruns.saturating_add(1);
+        }
+    }
+
+    /// Ends the op mode that runs, if any, and leaves the robot neutral. The loop may tick again.
+    pub fn stop(&mut self, now: Micros) {
+        let inputs = self.hardware.inputs();
+        self.door.begin(now);
+        let mut environment = Environment {
+            tick: Tick { now, dt_secs: 0.0 },
+            unix: None,
+            rebuild_on_disable: true,
+            inputs: &Inputs { enabled: false, ..inputs },
+            hardware: &self.hardware,
+            door: &mut self.door,
+            alerts: &mut self.alerts,
+            operator: &mut *self.operator,
+            samples: &[],
+        };
+        self.selection.clear(&mut environment);
+        self.outputs = Outputs::NEUTRAL;
+        self.io.apply(now, &self.outputs);
+        self.door.end();
+    }
+
+    /// The op mode called `name`.
+    #[must_use]
+    pub fn find(&self, name: &str) -> Option<OpModeId> {
+        self.selection.find(name)
+    }
+
+    /// The op modes registered, by id.
+    pub fn op_modes(&self) -> impl Iterator<Item = (OpModeId, &OpModeInfo)> {
+        self.selection.infos()
+    }
+
+    /// What was asked of the hardware in the last turn.
+    #[must_use]
+    pub fn outputs(&self) -> Outputs {
+        self.outputs
+    }
+
+    /// The robot.
+    #[must_use]
+    pub fn hardware(&self) -> &Hardware {
+        &self.hardware
+    }
+
+    /// The door, to attach sinks and to declare topics of one's own.
+    #[must_use]
+    pub fn door(&self) -> &Door {
+        &self.door
+    }
+
+    /// The reason why the selected op mode does not run, when it panicked or could not be built.
+    #[must_use]
+    pub fn fault(&self) -> Option<&str> {
+        self.selection.fault()
+    }
+
+    fn snapshot(&mut self, tick: Tick, enabled: bool) -> Inputs {
+        let mut inputs = Inputs { now: tick.now, dt_secs: tick.dt_secs, enabled, ..Inputs::NONE };
+        self.io.read(tick.now, &mut inputs);
+        // Whatever the hardware wrote there, these are the loop's.
+        (inputs.now, inputs.dt_secs, inputs.enabled) = (tick.now, tick.dt_secs, enabled);
+        inputs.odometry = self.odometry.as_mut().and_then(|o| o.step(&inputs));
+        self.hardware.set_inputs(inputs);
+        inputs
+    }
+
+    fn zero_modules(&mut self, enabled: bool) {
+        for (module, asked) in self.hardware.take_zero_requests().into_iter().enumerate() {
+            if asked && enabled && module < MODULES && !self.io.zero_module(module) {
+                self.alerts.raise(AlertLevel::Error, "ZeroWheels", "this drive cannot take a new zero");
+            }
+        }
+    }
+
+    fn publish(&mut self, inputs: &Inputs, station: DriverState, running: bool) {
+        let name = self.selection.active_name();
+        let kind = self.selection.active_kind();
+        self.channels.inputs(&mut self.door, inputs);
+        self.channels.station(&mut self.door, station, name, kind, running);
+        self.channels.outputs(&mut self.door, &self.outputs);
+        let (stats, bad_writes) = (self.door.stats(), self.door.bad_writes());
+        self.channels.health(&mut self.door, self.overruns, stats, bad_writes);
+        self.alerts.publish(&mut self.door);
+    }
+}
+
+impl std::fmt::Debug for RobotLoop {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RobotLoop").field("hardware", &self.hardware).finish_non_exhaustive()
+    }
+}
