@@ -118,12 +118,18 @@ impl fmt::Debug for OpModeEntry {
 
 impl fmt::Debug for Setup<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Setup").field("hardware", &self.hardware).field("now", &self.now).finish_non_exhaustive()
+        f.debug_struct("Setup")
+            .field("hardware", &self.hardware)
+            .field("now", &self.now)
+            .finish_non_exhaustive()
     }
 }
 
 impl fmt::Debug for Turn<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Turn").field("tick", &self.tick).field("enabled", &self.enabled).finish_non_exhaustive()
+        f.debug_struct("Turn")
+            .field("tick", &self.tick)
+            .field("enabled", &self.enabled)
+            .finish_non_exhaustive()
     }
 }

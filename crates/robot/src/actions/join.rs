@@ -115,7 +115,8 @@ mod tests {
     fn what_times_out_is_neutral() {
         let hood = MechanismInfo { name: "hood", unit: "deg", min: 0.0, max: 60.0 };
         let robot =
-            Hardware::new(RobotDescription { name: String::new(), drive: None, mechanisms: vec![hood] }).unwrap();
+            Hardware::new(RobotDescription { name: String::new(), drive: None, mechanisms: vec![hood] })
+                .unwrap();
         let lease = robot.mechanism("hood").unwrap().lease().unwrap();
         let forever = routine(move |ticks| async move {
             loop {

@@ -2,7 +2,7 @@
 
 use fieldlab_base::{ConfigError, Micros};
 use fieldlab_motion::{Odometry, SwerveKinematics};
-use fieldlab_values::{Pose2d, Publish, Publisher, Root, Rotation2d, SwerveModulePosition, Translation2d};
+use fieldlab_values::{Pose2d, Publisher, Root, Rotation2d, SwerveModulePosition, Translation2d};
 
 use crate::driver_station::DriverState;
 use crate::hw::{

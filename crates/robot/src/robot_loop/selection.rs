@@ -118,7 +118,8 @@ impl Selection {
                 })
             }
             Alive::Built(op_mode) => {
-                if let Some(mode) = self.call(op_mode, env, false, |mode, turn| mode.disabled_periodic(turn)) {
+                if let Some(mode) = self.call(op_mode, env, false, |mode, turn| mode.disabled_periodic(turn))
+                {
                     self.alive = Alive::Built(mode);
                 }
                 false
