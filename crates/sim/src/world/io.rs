@@ -7,9 +7,9 @@ use fieldlab_base::Micros;
 use fieldlab_motion::{desaturate, optimise};
 use fieldlab_robot::hw::{
     DriveCommand, DriveGeometry, GyroReading, Inputs, MODULES, MechanismCommand, MechanismInfo, MechanismReading,
-    ModuleReading, Outputs, Pose, Reading, RobotDescription, RobotIo, VisionReading,
+    ModuleReading, Outputs, Reading, RobotDescription, RobotIo, VisionReading,
 };
-use fieldlab_values::ChassisSpeeds;
+use fieldlab_values::{ChassisSpeeds, Pose2d};
 
 use super::{SensorId, World};
 use crate::drive::ModuleCommand;
@@ -212,14 +212,14 @@ impl World {
         let noise = [self.rng_vision.normal(), self.rng_vision.normal(), self.rng_vision.normal()];
         let body = self.drive.body();
         let (sin, cos) = body.heading_rad.sin_cos();
-        let pose = Pose {
-            x_m: body.x_m + dx * cos - dy * sin + metres * noise[0],
-            y_m: body.y_m + dx * sin + dy * cos + metres * noise[1],
-            yaw_rad: body.heading_rad + turn + radians * noise[2],
-        };
+        let pose = Pose2d::new(
+            body.x_m + dx * cos - dy * sin + metres * noise[0],
+            body.y_m + dx * sin + dy * cos + metres * noise[1],
+            body.heading_rad + turn + radians * noise[2],
+        );
         match self.faults.get(&SensorId::Vision) {
             Some(SensorFault::Nan) => {
-                let robot_in_field = Pose { x_m: f64::NAN, y_m: f64::NAN, yaw_rad: f64::NAN };
+                let robot_in_field = Pose2d::new(f64::NAN, f64::NAN, f64::NAN);
                 Some(Reading::new(VisionReading { robot_in_field, tags: 1 }, now))
             }
             Some(_) => None,
