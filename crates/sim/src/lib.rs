@@ -2,6 +2,7 @@
 #![allow(missing_docs)]
 mod battery;
 mod drive;
+pub mod faults;
 mod motor;
 mod rng;
 mod sensors;
