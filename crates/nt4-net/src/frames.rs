@@ -1,0 +1,195 @@
+//! The robot loop's way in: it writes into its own buffers and hands them over without ever waiting.
+//!
+//! Each topic has one slot on the robot's side. [`FramePublisher::put`] encodes into it, [`FramePublisher::send`] copies
+//! the changed slots into a pooled buffer when the queue can be had at once and has room. When it cannot, the slots stay
+//! changed and the next tick's values replace them: latest-only, counted. Buffers keep their capacity, so a loop that
+//! sets the same topics to values of the same length allocates nothing.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use fieldlab_base::Micros;
+use fieldlab_nt4::server::{Encoded, LocalTopic, Server};
+use fieldlab_values::ValueRef;
+use tokio::sync::Notify;
+
+/// Frames that may wait.
+const FRAMES: usize = 8;
+
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    topic: LocalTopic,
+    time: Micros,
+    code: u8,
+    end: usize,
+}
+
+#[derive(Debug, Default)]
+struct FrameBuffer {
+    entries: Vec<Entry>,
+    bytes: Vec<u8>,
+}
+
+#[derive(Debug)]
+struct Ring {
+    filled: VecDeque<FrameBuffer>,
+    free: Vec<FrameBuffer>,
+}
+
+/// Frames on their way from the robot's loop to the server.
+#[derive(Debug)]
+pub(crate) struct FrameQueue {
+    ring: Mutex<Ring>,
+    pub(crate) ready: Notify,
+    depth: AtomicUsize,
+    sent: AtomicU64,
+    replaced: AtomicU64,
+}
+
+/// Counts of a [`FramePublisher`]; they belong into the telemetry itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct FrameStats {
+    /// Frames waiting now.
+    pub depth: usize,
+    /// Frames handed over.
+    pub sent: u64,
+    /// Values that the network did not get because a later one replaced them before they could be handed over.
+    pub replaced: u64,
+}
+
+impl FrameQueue {
+    pub(crate) fn new() -> Self {
+        let free = (0..FRAMES).map(|_| FrameBuffer::default()).collect();
+        Self {
+            ring: Mutex::new(Ring { filled: VecDeque::with_capacity(FRAMES), free }),
+            ready: Notify::new(),
+            depth: AtomicUsize::new(0),
+            sent: AtomicU64::new(0),
+            replaced: AtomicU64::new(0),
+        }
+    }
+
+    /// Sets what waits, oldest first.
+    pub(crate) fn apply(&self, server: &mut Server) {
+        while self.depth.load(Ordering::Acquire) > 0 {
+            let next = self.ring.lock().unwrap_or_else(PoisonError::into_inner).filled.pop_front();
+            let Some(mut frame) = next else { return };
+            self.depth.fetch_sub(1, Ordering::AcqRel);
+            let mut start = 0;
+            for entry in &frame.entries {
+                let value = frame.bytes.get(start..entry.end).unwrap_or_default();
+                server.set_local_encoded(entry.topic, entry.time, entry.code, value);
+                start = entry.end;
+            }
+            frame.entries.clear();
+            frame.bytes.clear();
+            self.ring.lock().unwrap_or_else(PoisonError::into_inner).free.push(frame);
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+struct Slot {
+    value: Encoded,
+    time: Micros,
+    changed: bool,
+}
+
+/// Sets topics of the robot's from its loop.
+#[derive(Debug)]
+pub struct FramePublisher {
+    queue: Arc<FrameQueue>,
+    slots: Vec<Slot>,
+    changed: Vec<LocalTopic>,
+}
+
+impl FramePublisher {
+    pub(crate) fn new(queue: Arc<FrameQueue>) -> Self {
+        Self { queue, slots: Vec::new(), changed: Vec::new() }
+    }
+
+    /// Makes room for a topic, so that the first tick does not have to.
+    pub fn reserve(&mut self, topic: LocalTopic) {
+        if self.slots.len() <= topic.index() {
+            self.slots.resize_with(topic.index() + 1, Slot::default);
+            self.changed.reserve(self.slots.len());
+        }
+    }
+
+    /// Sets a topic's value for this tick. A second value in one tick, or one that could not be handed over yet, is
+    /// replaced and counted.
+    pub fn put(&mut self, topic: LocalTopic, time: Micros, value: ValueRef<'_>) {
+        self.reserve(topic);
+        let slot = &mut self.slots[topic.index()];
+        slot.value.set(value);
+        slot.time = time;
+        if slot.changed {
+            self.queue.replaced.fetch_add(1, Ordering::Relaxed);
+        } else {
+            slot.changed = true;
+            self.changed.push(topic);
+        }
+    }
+
+    /// Hands the tick over. Never waits; false when it could not be done and the values wait for the next tick.
+    pub fn send(&mut self) -> bool {
+        if self.changed.is_empty() {
+            return true;
+        }
+        {
+            let Ok(mut ring) = self.queue.ring.try_lock() else { return false };
+            let Some(mut frame) = ring.free.pop() else { return false };
+            for topic in self.changed.drain(..) {
+                let slot = &mut self.slots[topic.index()];
+                slot.changed = false;
+                frame.bytes.extend_from_slice(slot.value.bytes());
+                let end = frame.bytes.len();
+                frame.entries.push(Entry { topic, time: slot.time, code: slot.value.code(), end });
+            }
+            ring.filled.push_back(frame);
+            self.queue.depth.fetch_add(1, Ordering::AcqRel);
+        }
+        self.queue.sent.fetch_add(1, Ordering::Relaxed);
+        self.queue.ready.notify_one();
+        true
+    }
+
+    /// The counts so far.
+    #[must_use]
+    pub fn stats(&self) -> FrameStats {
+        FrameStats {
+            depth: self.queue.depth.load(Ordering::Acquire),
+            sent: self.queue.sent.load(Ordering::Relaxed),
+            replaced: self.queue.replaced.load(Ordering::Relaxed),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fieldlab_nt4::Properties;
+    use fieldlab_nt4::server::ServerConfig;
+    use fieldlab_values::{DataType, Value};
+
+    use super::*;
+    use crate::Hub;
+
+    #[test]
+    fn a_full_queue_keeps_the_latest_value_and_counts() {
+        let hub = Hub::new(Server::new(ServerConfig::default()).unwrap());
+        let topic = hub.with(|s| s.publish_local("/t", &DataType::Double, &Properties::new()).unwrap());
+        let mut publisher = hub.publisher();
+        for tick in 0..20 {
+            publisher.put(topic, Micros(tick), ValueRef::Double(tick as f64));
+            assert_eq!(publisher.send(), tick < FRAMES as i64);
+        }
+        let stats = publisher.stats();
+        assert_eq!((stats.depth, stats.sent, stats.replaced), (FRAMES, FRAMES as u64, 11));
+        let seen = hub.with(|s| s.value("/t"));
+        assert_eq!(seen, Some((Micros(7), Value::Double(7.0))));
+        assert!(publisher.send());
+        assert_eq!(hub.with(|s| s.value("/t")), Some((Micros(19), Value::Double(19.0))));
+        assert_eq!(publisher.stats().depth, 0);
+    }
+}
