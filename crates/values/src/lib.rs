@@ -13,6 +13,7 @@
 
 mod geometry;
 mod publish;
+pub mod schema;
 mod types;
 mod value;
 mod wpistruct;
