@@ -4,6 +4,7 @@ mod battery;
 mod drive;
 pub mod faults;
 mod motor;
+pub mod operator;
 mod rng;
 mod sensors;
 mod shooter;
