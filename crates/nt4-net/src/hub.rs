@@ -62,14 +62,18 @@ impl Hub {
     /// # Errors
     /// As [`Server::connect`].
     pub fn connect_local(&self, name: &str, now: Micros) -> Result<LocalPipe, Refused> {
-        let info = ConnectInfo {
-            name: name.to_owned(),
-            address: "in process".to_owned(),
-            version: Version::V41,
-            immediate: true,
-        };
+        self.connect_local_as(name, Version::V41, now)
+    }
+
+    /// As [`Hub::connect_local`], speaking another version of the protocol.
+    ///
+    /// # Errors
+    /// As [`Server::connect`].
+    pub fn connect_local_as(&self, name: &str, version: Version, now: Micros) -> Result<LocalPipe, Refused> {
+        let info =
+            ConnectInfo { name: name.to_owned(), address: "in process".to_owned(), version, immediate: true };
         let client = self.with(|server| server.connect(&info, now))?;
-        Ok(LocalPipe { hub: self.clone(), client, greeted: false, open: true })
+        Ok(LocalPipe { hub: self.clone(), client, version, greeted: false, open: true })
     }
 
     pub(crate) fn connect_socket(
@@ -104,6 +108,7 @@ impl Hub {
 pub struct LocalPipe {
     hub: Hub,
     client: ClientId,
+    version: Version,
     greeted: bool,
     open: bool,
 }
@@ -131,7 +136,7 @@ impl LocalPipe {
         }
         if !self.greeted {
             self.greeted = true;
-            client.connected(Version::V41);
+            client.connected(self.version);
         }
         let mut carried = 0;
         loop {
