@@ -125,7 +125,7 @@ impl ScriptedOperator {
             Habit::Console => (&["/"], 0.02),
             Habit::Tab => (&["/Catalyst/", "/FMSInfo/", "/SmartDashboard/"], 0.05),
         };
-        let options = SubscribeOptions { prefix: true, periodic: period_secs, ..SubscribeOptions::default() };
+        let options = SubscribeOptions { prefix: true, period: Micros::from_secs(period_secs), ..SubscribeOptions::default() };
         client
             .subscribe(topics, options)
             .map_err(|e| ConfigError::new("habit", "a subscription that the client core takes", e))?;
