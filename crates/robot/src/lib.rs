@@ -7,3 +7,4 @@ pub mod operator;
 pub mod opmode;
 pub mod robot_loop;
 pub mod telemetry;
+pub mod storage;
