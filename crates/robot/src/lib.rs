@@ -6,5 +6,6 @@ pub mod hw;
 pub mod operator;
 pub mod opmode;
 pub mod robot_loop;
-pub mod telemetry;
+pub mod site;
 pub mod storage;
+pub mod telemetry;

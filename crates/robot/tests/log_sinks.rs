@@ -1,10 +1,10 @@
 //! What the file sinks leave behind, read back with our reader.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use fieldlab_base::Micros;
-use fieldlab_robot::telemetry::{AkitSink, Door, LogSink};
-use fieldlab_values::{DataType, Pose2d, Publish, Publisher, Root, TopicSpec, Value};
+use fieldlab_robot::telemetry::{AkitSink, Door, LogSink, SinkId};
+use fieldlab_values::{DataType, Pose2d, Publisher, Root, TopicSpec, Value};
 use fieldlab_wpilog::{Log, LogWriter, WriterConfig};
 
 fn config(extra_header: &str) -> WriterConfig {
@@ -12,12 +12,12 @@ fn config(extra_header: &str) -> WriterConfig {
 }
 
 /// Runs five turns through a door into the sink that `attach` makes, and opens the file.
-fn record(extra_header: &str, attach: impl FnOnce(&Door, Rc<LogWriter>)) -> Log {
+fn record(extra_header: &str, attach: impl FnOnce(&Door, Arc<LogWriter>) -> SinkId) -> Log {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.wpilog");
-    let writer = Rc::new(LogWriter::create(&path, config(extra_header)).unwrap());
+    let writer = Arc::new(LogWriter::create(&path, config(extra_header)).unwrap());
     let mut door = Door::new();
-    attach(&door, Rc::clone(&writer));
+    attach(&door, Arc::clone(&writer));
     let volts = Publisher::<f64>::declare(&mut door, Root::Catalyst, "Status/BatteryVolts", "V").unwrap();
     let index = Publisher::<i64>::catalyst(&mut door, "FieldLab/StepIndex").unwrap();
     let pose = Publisher::<Pose2d>::catalyst(&mut door, "Odometry/Pose").unwrap();
@@ -41,7 +41,7 @@ fn record(extra_header: &str, attach: impl FnOnce(&Door, Rc<LogWriter>)) -> Log 
         door.end();
     }
     drop(door);
-    Rc::into_inner(writer).unwrap().close();
+    assert_eq!(Arc::into_inner(writer).unwrap().close().stats.dropped, 0);
     Log::open(&path).unwrap()
 }
 
@@ -65,7 +65,7 @@ fn our_log_says_changes_under_keys_without_the_root() {
 #[test]
 fn an_advantagekit_log_is_cycles_of_one_stamp() {
     let log = record(AkitSink::EXTRA_HEADER, |door, writer| {
-        door.attach(Box::new(AkitSink::new(writer, Micros::from_millis(990)).unwrap()));
+        door.attach(Box::new(AkitSink::new(writer, Micros::from_millis(990)).unwrap()))
     });
     assert_eq!(log.report().extra_header, "AdvantageKit");
     let entry = |name: &str| log.entries().iter().find(|e| e.name == name).unwrap();

@@ -141,6 +141,7 @@ impl RobotLoop {
         self.outputs = if running { self.hardware.outputs() } else { Outputs::NEUTRAL };
         self.io.apply(now, &self.outputs);
         self.zero_modules(enabled);
+        self.channels.clock(&mut self.door, now, unix);
         self.publish(&inputs, station, running);
         self.door.end();
     }

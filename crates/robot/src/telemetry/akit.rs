@@ -1,6 +1,6 @@
 //! A log file in AdvantageKit's shape, which its own tools and replay accept.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use fieldlab_base::Micros;
 use fieldlab_values::{DataType, Root, ValueRef};
@@ -12,7 +12,7 @@ use super::frame::{Frame, Sink, SinkStats, Topic};
 /// robot says stands under `/RealOutputs/`; schemas under `/.schema/`.
 #[derive(Debug)]
 pub struct AkitSink {
-    writer: Rc<LogWriter>,
+    writer: Arc<LogWriter>,
     timestamp: EntryId,
     entries: Vec<Option<EntryId>>,
     now: Micros,
@@ -28,7 +28,7 @@ impl AkitSink {
     ///
     /// # Errors
     /// When the writer already has `/Timestamp` with another type.
-    pub fn new(writer: Rc<LogWriter>, now: Micros) -> Result<Self, LogError> {
+    pub fn new(writer: Arc<LogWriter>, now: Micros) -> Result<Self, LogError> {
         let timestamp = writer.start(now, "/Timestamp", &DataType::Int, r#"{"source":"AdvantageKit"}"#)?;
         Ok(Self { writer, timestamp, entries: Vec::new(), now, refused: 0 })
     }

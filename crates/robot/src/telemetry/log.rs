@@ -1,6 +1,6 @@
 //! The log file as a sink.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use fieldlab_base::Micros;
 use fieldlab_values::Root;
@@ -14,7 +14,7 @@ use super::frame::{Frame, Sink, SinkStats, Topic};
 /// Sticky topics (schemas, the session header) are repeated by the writer at the head of every further file.
 #[derive(Debug)]
 pub struct LogSink {
-    writer: Rc<LogWriter>,
+    writer: Arc<LogWriter>,
     /// By topic index; `None` for one that the writer refused.
     entries: Vec<Option<EntryId>>,
     sticky: Vec<bool>,
@@ -25,7 +25,7 @@ pub struct LogSink {
 impl LogSink {
     /// A sink into `writer`, whose entries start at `now`.
     #[must_use]
-    pub const fn new(writer: Rc<LogWriter>, now: Micros) -> Self {
+    pub const fn new(writer: Arc<LogWriter>, now: Micros) -> Self {
         Self { writer, entries: Vec::new(), sticky: Vec::new(), now, refused: 0 }
     }
 }

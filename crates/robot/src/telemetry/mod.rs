@@ -30,7 +30,7 @@ mod slot;
 
 pub use akit::AkitSink;
 pub use alerts::{AlertLevel, Alerts};
-pub use door::{Door, Scope};
+pub use door::{Door, Scope, SinkId};
 pub use frame::{Frame, FrameEntry, Sink, SinkStats, Topic};
 pub use log::LogSink;
 pub use memory::{MemorySink, Record};
