@@ -1,9 +1,9 @@
 //! One server core, shared by whoever feeds it.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
-use fieldlab_base::{ClientId, Micros};
+use fieldlab_base::{ClientId, Micros, OperatorSample};
 use fieldlab_nt4::client::Client;
 use fieldlab_nt4::server::{ConnectInfo, Frame, Refused, Server, Version};
 use tokio::sync::Notify;
@@ -49,6 +49,17 @@ impl Hub {
             }
         });
         answer
+    }
+
+    /// Moves the operator samples that have arrived to the end of `into`, unless the server is busy at this instant; then
+    /// they wait for the next call. For the robot's loop, which never waits. Answers whether it could.
+    pub fn try_drain_inputs(&self, into: &mut Vec<OperatorSample>) -> bool {
+        match self.shared.inner.try_lock() {
+            Ok(mut inner) => inner.server.drain_inputs(into),
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner().server.drain_inputs(into),
+            Err(TryLockError::WouldBlock) => return false,
+        }
+        true
     }
 
     /// A handle for the robot's loop, which sets many values a tick and may never wait.

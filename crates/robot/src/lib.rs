@@ -3,6 +3,7 @@ pub mod actions;
 pub mod clock;
 pub mod driver_station;
 pub mod hw;
+pub mod network;
 pub mod operator;
 pub mod opmode;
 pub mod robot_loop;

@@ -1,4 +1,5 @@
 //! The loop and its op modes: when they are built, told, stopped, and what reaches the hardware.
+#![allow(clippy::unwrap_used, reason = "a test")]
 
 mod common;
 

@@ -1,4 +1,5 @@
 //! What the file sinks leave behind, read back with our reader.
+#![allow(clippy::unwrap_used, reason = "a test")]
 
 use std::sync::Arc;
 

@@ -26,6 +26,7 @@ mod door;
 mod frame;
 mod log;
 mod memory;
+mod nt;
 mod slot;
 
 pub use akit::AkitSink;
@@ -34,3 +35,4 @@ pub use door::{Door, Scope, SinkId};
 pub use frame::{Frame, FrameEntry, Sink, SinkStats, Topic};
 pub use log::LogSink;
 pub use memory::{MemorySink, Record};
+pub use nt::NtSink;
