@@ -76,7 +76,8 @@ impl Battery {
     /// Volts of the pack rested for ever at this charge.
     #[must_use]
     pub fn open_circuit_volts(&self) -> f64 {
-        let above = OPEN_CIRCUIT.iter().position(|(c, _)| *c >= self.charge).unwrap_or(OPEN_CIRCUIT.len() - 1);
+        let above =
+            OPEN_CIRCUIT.iter().position(|(c, _)| *c >= self.charge).unwrap_or(OPEN_CIRCUIT.len() - 1);
         let (c1, v1) = OPEN_CIRCUIT[above.max(1)];
         let (c0, v0) = OPEN_CIRCUIT[above.max(1) - 1];
         v0 + (v1 - v0) * (self.charge - c0) / (c1 - c0)

@@ -401,10 +401,22 @@ mod tests {
     #[test]
     fn what_does_not_belong_is_refused_with_its_place() {
         let cases = [
-            ("schema = \"fieldlab.faults/2\"", "schema: expected \"fieldlab.faults/1\", found \"fieldlab.faults/2\""),
-            (&format!("{HEAD}[[fault]]\nkind = \"lightning\"\nat_secs = 1"), "fault[0].kind: expected one of disable"),
-            (&format!("{HEAD}[[fault]]\nkind = \"kill\"\nat_secs = nan"), "fault[0].at_secs: expected a number from 0"),
-            (&format!("{HEAD}[[fault]]\nkind = \"kill\""), "fault[0].at_secs: expected `at_secs` or `procedure`"),
+            (
+                "schema = \"fieldlab.faults/2\"",
+                "schema: expected \"fieldlab.faults/1\", found \"fieldlab.faults/2\"",
+            ),
+            (
+                &format!("{HEAD}[[fault]]\nkind = \"lightning\"\nat_secs = 1"),
+                "fault[0].kind: expected one of disable",
+            ),
+            (
+                &format!("{HEAD}[[fault]]\nkind = \"kill\"\nat_secs = nan"),
+                "fault[0].at_secs: expected a number from 0",
+            ),
+            (
+                &format!("{HEAD}[[fault]]\nkind = \"kill\""),
+                "fault[0].at_secs: expected `at_secs` or `procedure`",
+            ),
             (
                 &format!("{HEAD}[[fault]]\nkind = \"kill\"\nat_secs = 1.0\nvolts = 3.0"),
                 "fault[0].volts: expected this key with kind \"brownout\" only, found kind \"kill\"",
@@ -417,7 +429,10 @@ mod tests {
             let found = refused(text);
             assert!(found.starts_with(expect), "{text:?}: {found}");
         }
-        assert_eq!(parse(b"\xff").unwrap_err().to_string(), "byte 0: expected UTF-8 text, found a byte that is none");
+        assert_eq!(
+            parse(b"\xff").unwrap_err().to_string(),
+            "byte 0: expected UTF-8 text, found a byte that is none"
+        );
         assert!(matches!(parse(&vec![b' '; MAX_BYTES + 1]), Err(FaultsError::TooLong { .. })));
     }
 

@@ -29,9 +29,9 @@ impl Rng {
     #[must_use]
     pub fn stream(seed: u64, name: &str) -> Self {
         // FNV-1a: the name only has to move the seed somewhere else; SplitMix64 does the mixing.
-        let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |h, b| {
-            (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3)
-        });
+        let hash = name
+            .bytes()
+            .fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3));
         Self::new(seed ^ hash)
     }
 

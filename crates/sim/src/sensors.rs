@@ -200,7 +200,13 @@ impl Gyro {
         Self { rng: Rng::stream(seed, "gyro"), since: Micros::ZERO }
     }
 
-    pub(crate) fn read(&mut self, config: &SensorConfig, heading_rad: f64, rate: f64, now: Micros) -> (f64, f64) {
+    pub(crate) fn read(
+        &mut self,
+        config: &SensorConfig,
+        heading_rad: f64,
+        rate: f64,
+        now: Micros,
+    ) -> (f64, f64) {
         let scale = 1.0 + config.gyro_scale_error;
         let drift = config.gyro_drift_rad_per_sec;
         let yaw = heading_rad * scale
@@ -217,7 +223,8 @@ mod tests {
 
     #[test]
     fn a_steady_wheel_is_read_with_the_delay_of_its_filter() {
-        let config = SensorConfig { velocity_noise_mps: 0.0, position_count_m: 0.0, ..SensorConfig::scenario_f() };
+        let config =
+            SensorConfig { velocity_noise_mps: 0.0, position_count_m: 0.0, ..SensorConfig::scenario_f() };
         let mut encoder = Encoder::new(&config, 0.0508, &mut Rng::new(1));
         // A ramp of speed 30 rad/s² t: a difference over 40 ms of 41 taps lags by 20 + 20 ms.
         for ms in 0..1000 {

@@ -202,7 +202,8 @@ impl Shooter {
     }
 
     fn feed(&mut self, distance_m: f64, dt_secs: f64) {
-        let feeding = matches!(self.feeder, MechanismCommand::Volts(v) | MechanismCommand::Setpoint(v) if v > 2.0);
+        let feeding =
+            matches!(self.feeder, MechanismCommand::Volts(v) | MechanismCommand::Setpoint(v) if v > 2.0);
         if !feeding {
             // The person puts the next ball in as soon as the feeder stands.
             self.fed_secs = 0.0;
@@ -215,7 +216,8 @@ impl Shooter {
         }
         self.loaded = false;
         let c = self.config;
-        let speed = c.grip * c.wheel_radius_m * self.speed_rad_per_sec * (1.0 + c.speed_spread * self.rng.normal());
+        let speed =
+            c.grip * c.wheel_radius_m * self.speed_rad_per_sec * (1.0 + c.speed_spread * self.rng.normal());
         let elevation = self.hood_deg + c.angle_spread_deg * self.rng.normal();
         let carry_m = c.range_m(speed, elevation);
         let score = match carry_m.map(|r| (r - distance_m).abs()) {

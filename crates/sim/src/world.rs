@@ -138,8 +138,9 @@ impl World {
         let battery = Battery::new(config.battery.clone()).map_err(|e| e.within("battery"))?;
         let kinematics = SwerveKinematics::new(config.drive.module_m.map(|(x, y)| Translation2d::new(x, y)))?;
         let mut rng_counts = Rng::stream(seed, "encoder counts");
-        let encoders =
-            std::array::from_fn(|_| Encoder::new(&config.sensors, config.drawn_wheel_radius_m, &mut rng_counts));
+        let encoders = std::array::from_fn(|_| {
+            Encoder::new(&config.sensors, config.drawn_wheel_radius_m, &mut rng_counts)
+        });
         let mut world = Self {
             kinematics,
             drive: Drive::new(config.drive.clone(), config.air_celsius),
@@ -329,9 +330,8 @@ impl World {
             }
         };
         // The currents of the step before: a millisecond of lag, far below the sag's effect on anything.
-        self.bus_amps = self.config.idle_amps
-            + self.drive.supply_amps()
-            + self.shooter.supply_amps(self.bus_volts);
+        self.bus_amps =
+            self.config.idle_amps + self.drive.supply_amps() + self.shooter.supply_amps(self.bus_volts);
         self.bus_volts = (self.battery.volts(self.bus_amps) - dip).max(0.0);
         self.battery.step(self.bus_amps, STEP_SECS);
         let powered = if self.is_browned_out() { 0.0 } else { self.bus_volts };

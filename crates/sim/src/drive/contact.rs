@@ -109,7 +109,13 @@ impl Contact {
             let grip = if body.slipping[i] { config.sliding_grip } else { config.grip };
             self.across[i] *= STRESS_KEPT;
             rows[i] = Row::new(config, body.azimuth_rad[i], i, grip * config.load_n[i] * dt_secs);
-            self.apply(&rows[i], i, &mut v, [self.friction[i], self.along[i], self.across[i]], [inv_m, inv_i, inv_j]);
+            self.apply(
+                &rows[i],
+                i,
+                &mut v,
+                [self.friction[i], self.along[i], self.across[i]],
+                [inv_m, inv_i, inv_j],
+            );
         }
         let wall_rows = wall_rows(config, body, walls, dt_secs, inv_m, inv_i);
         for (impulse, row) in self.walls.iter_mut().zip(&wall_rows) {
@@ -128,19 +134,20 @@ impl Contact {
                 moved = moved.max((next - *impulse).abs());
                 *impulse = next;
             }
-            for i in 0..4 {
-                moved = moved.max(self.relax(config, &rows[i], i, &mut v, dt_secs, [inv_m, inv_i, inv_j]));
+            for (i, row) in rows.iter().enumerate() {
+                moved = moved.max(self.relax(config, row, i, &mut v, dt_secs, [inv_m, inv_i, inv_j]));
             }
             if moved < SETTLED {
                 break;
             }
         }
-        for i in 0..4 {
-            let (along, across) = rows[i].speeds(&v, i);
-            let limit = rows[i].limit;
+        for (i, row) in rows.iter().enumerate() {
+            let (along, across) = row.speeds(&v, i);
+            let limit = row.limit;
             let loaded = self.along[i].hypot(self.across[i]);
             let speed = along.hypot(across);
-            body.slipping[i] = loaded >= 0.9999 * limit && speed > 1e-4 || body.slipping[i] && speed > GRIP_SPEED;
+            body.slipping[i] =
+                loaded >= 0.9999 * limit && speed > 1e-4 || body.slipping[i] && speed > GRIP_SPEED;
             body.wheel_rad[i] += v.wheel[i] * dt_secs;
         }
         body.wheel_rad_per_sec = v.wheel;
@@ -156,7 +163,15 @@ impl Contact {
     }
 
     /// One Gauss-Seidel pass over wheel `i`; answers the largest change of impulse.
-    fn relax(&mut self, config: &DriveConfig, row: &Row, i: usize, v: &mut Velocity, dt: f64, inv: [f64; 3]) -> f64 {
+    fn relax(
+        &mut self,
+        config: &DriveConfig,
+        row: &Row,
+        i: usize,
+        v: &mut Velocity,
+        dt: f64,
+        inv: [f64; 3],
+    ) -> f64 {
         let bound = config.rolling_torque_nm(i) * dt;
         let friction = (self.friction[i] - v.wheel[i] / inv[2]).clamp(-bound, bound);
         let d_friction = friction - self.friction[i];

@@ -94,7 +94,6 @@ pub struct ScriptedOperator {
     plan_text: String,
     plan: serde_json::Value,
     wrong: Option<String>,
-    told: Option<i64>,
     failures: (String, u32),
     disabled_since: Option<Micros>,
     /// The driver station is somebody else's until then: a fault holds it disabled.
@@ -125,7 +124,11 @@ impl ScriptedOperator {
             Habit::Console => (&["/"], 0.02),
             Habit::Tab => (&["/Catalyst/", "/FMSInfo/", "/SmartDashboard/"], 0.05),
         };
-        let options = SubscribeOptions { prefix: true, period: Micros::from_secs(period_secs), ..SubscribeOptions::default() };
+        let options = SubscribeOptions {
+            prefix: true,
+            period: Micros::from_secs(period_secs),
+            ..SubscribeOptions::default()
+        };
         client
             .subscribe(topics, options)
             .map_err(|e| ConfigError::new("habit", "a subscription that the client core takes", e))?;
@@ -138,7 +141,6 @@ impl ScriptedOperator {
             plan_text: String::new(),
             plan: serde_json::Value::Null,
             wrong: None,
-            told: None,
             failures: (String::new(), 0),
             disabled_since: None,
             locked_until: Micros::ZERO,
@@ -269,7 +271,6 @@ impl ScriptedOperator {
         let prompt = Screen(&self.client).prompt().filter(|_| asks);
         let Some(prompt) = prompt else {
             if !self.hands.are_busy() {
-                self.note_taken();
                 self.doing = Doing::Watching;
             }
             return;
@@ -287,20 +288,10 @@ impl ScriptedOperator {
                 }
             }
             _ => {
-                self.note_taken();
                 let (least, most) = self.config.think_secs;
                 let until = now + Micros::from_secs(self.rng.uniform(least, most));
                 self.doing = Doing::Thinking { prompt: prompt.seq, until };
             }
-        }
-    }
-
-    /// A prompt that was acted on is gone: its answer was taken.
-    fn note_taken(&mut self) {
-        if let Doing::Waiting { prompt, .. } = self.doing
-            && self.told != Some(prompt)
-        {
-            self.told = Some(prompt);
         }
     }
 
@@ -376,7 +367,8 @@ impl ScriptedOperator {
     fn mistype(&mut self, truth: f64, prompt: &Prompt) -> f64 {
         let span = prompt.max.unwrap_or(truth + 1.0) - prompt.min.unwrap_or(truth - 1.0);
         let step = [0.1, 0.2, 0.5][self.rng.below(3) as usize] * span;
-        let wrong = if truth + step <= prompt.max.unwrap_or(f64::INFINITY) { truth + step } else { truth - step };
+        let wrong =
+            if truth + step <= prompt.max.unwrap_or(f64::INFINITY) { truth + step } else { truth - step };
         format!("{wrong:.3}").parse().unwrap_or(truth)
     }
 

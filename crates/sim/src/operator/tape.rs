@@ -74,7 +74,8 @@ impl Tape {
         let (low, high) = (field.walls.x_m, field.walls.y_m);
         let middle_y = 0.5 * (high.0 + high.1);
         let half = world.config().drive.half_size_m.0;
-        let backwards = ahead.act.to_lowercase().contains("back") || ahead.act.to_lowercase().contains("reverse");
+        let backwards =
+            ahead.act.to_lowercase().contains("back") || ahead.act.to_lowercase().contains("reverse");
         let start = low.0 + half + 0.8;
         let end = low.1 - half - 0.8;
         let words = numbers(&ahead.prompt);
@@ -111,9 +112,9 @@ impl Tape {
                 let mean = world.config().drive.wheel_radius_m.iter().sum::<f64>() / 4.0;
                 2.0 * mean / 0.0254 + self.config.caliper_in * self.rng.normal()
             }
-            (_, "count") => {
-                f64::from(u8::try_from((0..4).filter(|i| world.motor_celsius(*i) > 60.0).count()).unwrap_or(0))
-            }
+            (_, "count") => f64::from(
+                u8::try_from((0..4).filter(|i| world.motor_celsius(*i) > 60.0).count()).unwrap_or(0),
+            ),
             (_, "score") => self.last_shot(world).map_or(0.0, |s| s.score),
             (p, "m") if p.contains("shot") || p.contains("carry") || key.starts_with("at-") => {
                 self.last_shot(world)?.carry_m? + 10.0 * tape
