@@ -23,7 +23,7 @@ pub fn hub() -> Result<Hub, ConfigError> {
 #[derive(Debug, Clone)]
 pub struct NtOperator {
     hub: Hub,
-    declared: bool,
+    declared: Vec<InputSpec>,
     /// Whether draining may wait for the server's lock, as it may by a virtual clock.
     direct: bool,
 }
@@ -31,19 +31,24 @@ pub struct NtOperator {
 impl NtOperator {
     /// For a robot: when the server is busy, what people wrote is fetched in the next turn.
     #[must_use]
-    pub const fn queued(hub: Hub) -> Self {
-        Self { hub, declared: false, direct: false }
+    pub fn queued(hub: Hub) -> Self {
+        Self { hub, declared: Vec::new(), direct: false }
     }
 
     /// For a virtual clock: what was written before the turn is seen in the turn.
     #[must_use]
-    pub const fn direct(hub: Hub) -> Self {
-        Self { hub, declared: false, direct: true }
+    pub fn direct(hub: Hub) -> Self {
+        Self { hub, declared: Vec::new(), direct: true }
     }
 }
 
 impl OperatorPort for NtOperator {
     fn declare(&mut self, inputs: &[InputSpec]) -> Result<(), ConfigError> {
+        // An op mode that is built anew asks for what it had: dashboards must not see it go and come.
+        if self.declared == inputs {
+            return Ok(());
+        }
+        self.declared.clear();
         self.hub.with(|server| {
             server.retract_inputs();
             for (i, input) in inputs.iter().enumerate() {
@@ -57,18 +62,18 @@ impl OperatorPort for NtOperator {
             }
             Ok(())
         })?;
-        self.declared = true;
+        self.declared = inputs.to_vec();
         Ok(())
     }
 
     fn withdraw(&mut self) {
-        if std::mem::take(&mut self.declared) {
+        if !std::mem::take(&mut self.declared).is_empty() {
             self.hub.with(Server::retract_inputs);
         }
     }
 
     fn drain(&mut self, _now: Micros, into: &mut Vec<OperatorSample>) {
-        if !self.declared {
+        if self.declared.is_empty() {
             return;
         }
         if self.direct {
