@@ -22,6 +22,19 @@ const DEVELOPER: &[Stage] = &[
     ("clippy", || {
         must(&mut cargo(&["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"]))
     }),
+    ("constants", || {
+        must(&mut cargo(&[
+            "run",
+            "--quiet",
+            "--locked",
+            "-p",
+            "fieldlab-cli",
+            "--",
+            "draw",
+            "constants",
+            "--check",
+        ]))
+    }),
     ("test", || must(&mut cargo(&["test", "--workspace", "--locked", "--no-fail-fast"]))),
     ("doc", || {
         must(cargo(&["doc", "--workspace", "--no-deps", "--locked"]).env("RUSTDOCFLAGS", "-D warnings"))

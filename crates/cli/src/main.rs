@@ -5,6 +5,7 @@
 //! what it wanted. It never changes or deletes a log.
 
 mod channels;
+mod draw;
 mod exit;
 mod out;
 
@@ -27,12 +28,15 @@ struct Words {
 enum Command {
     /// List every entry of the logs with type, count and time range
     Channels(channels::Words),
+    /// Surfaces, samples, captures and constants of robots that draw
+    Draw(draw::Words),
 }
 
 fn main() -> ExitCode {
     let words = Words::parse();
     let end = match words.command {
         Command::Channels(words) => channels::run(&words),
+        Command::Draw(words) => draw::run(&words),
     };
     end.map_or_else(exit::Failure::tell, ExitCode::from)
 }

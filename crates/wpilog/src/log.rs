@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use fieldlab_base::Micros;
-use fieldlab_values::schema::Registry;
 use fieldlab_values::{Family, Value};
 
 use crate::LogError;
@@ -22,7 +21,6 @@ use crate::report::Report;
 pub struct Log {
     bytes: Bytes,
     index: Index,
-    pub(crate) schemas: Registry,
 }
 
 /// One record.
@@ -77,9 +75,7 @@ impl Log {
             bytes.release(released, at);
             released = at;
         })?;
-        let mut log = Self { bytes, index, schemas: Registry::default() };
-        log.collect_schemas();
-        Ok(log)
+        Ok(Self { bytes, index })
     }
 
     /// What was found while reading.
@@ -192,15 +188,6 @@ impl Log {
         })
     }
 
-    /// Hands back the pages that a decode touched.
-    pub(crate) fn release(&self) {
-        self.bytes.release(0, self.bytes.as_slice().len());
-    }
-
-    pub(crate) fn report_mut(&mut self) -> &mut Report {
-        &mut self.index.report
-    }
-
     fn typed<'a, T>(
         &'a self,
         entry: &Entry,
@@ -227,7 +214,7 @@ impl Log {
             }
             None => column.skipped += 1,
         });
-        self.release();
+        self.bytes.release(0, self.bytes.as_slice().len());
         column.sort()
     }
 
@@ -245,7 +232,7 @@ impl Log {
             }
             None => column.skipped += 1,
         });
-        self.release();
+        self.bytes.release(0, self.bytes.as_slice().len());
         column.sort()
     }
 }
