@@ -97,7 +97,7 @@ impl SubscribeOptions {
                 "prefix" => options.prefix = flag()?,
                 "periodic" => {
                     let secs = value.as_f64().ok_or("a period that is no number")?;
-                    if !(secs * 1000.0 < f64::from(u32::MAX)) {
+                    if secs.is_nan() || secs * 1000.0 >= f64::from(u32::MAX) {
                         return Err("a period above 2^32 ms");
                     }
                     options.period = Micros::from_secs(secs);

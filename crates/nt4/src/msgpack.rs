@@ -203,7 +203,7 @@ impl<'a> Reader<'a> {
 /// The smallest encoding of an integer; positives in the unsigned forms.
 pub(crate) fn write_int(out: &mut Vec<u8>, value: i64) {
     match value {
-        0..=0x7f | -32..=-1 => out.push(value as u8),
+        -32..=0x7f => out.push(value as u8),
         0x80..=0xff => out.extend_from_slice(&[0xcc, value as u8]),
         0x100..=0xffff => {
             out.push(0xcd);

@@ -259,6 +259,12 @@ impl Client {
         self.events.pop_front()
     }
 
+    /// Whether an event waits.
+    #[must_use]
+    pub fn has_events(&self) -> bool {
+        !self.events.is_empty()
+    }
+
     /// The latest value received for a topic on this connection, with its time by the server's clock.
     #[must_use]
     pub fn value(&self, name: &str) -> Option<(Micros, &Value)> {

@@ -50,11 +50,11 @@ impl Client {
             self.by_name.remove(&old.name);
             self.latest.remove(&old.name);
         }
-        if let Some(old_id) = self.by_name.insert(name.clone(), id) {
-            if old_id != id {
-                self.topics.remove(&old_id);
-                self.latest.remove(&name);
-            }
+        if let Some(old_id) = self.by_name.insert(name.clone(), id)
+            && old_id != id
+        {
+            self.topics.remove(&old_id);
+            self.latest.remove(&name);
         }
         let topic = Arc::new(RemoteTopic { name, id, data_type: DataType::from_nt(type_name), properties });
         self.topics.insert(id, topic.clone());
