@@ -1,4 +1,5 @@
 //! The client core and the server core joined in one process, in virtual time.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failed step is the test's failure")]
 
 use std::sync::Arc;
 
