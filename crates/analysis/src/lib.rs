@@ -13,7 +13,24 @@
 //! known is `None` or refused with a reason; the same logs give the same findings, bit for bit.
 //! It never asks for the time, prints, or knows the simulator.
 
+mod error;
 pub mod feedforward;
 pub mod findings;
+mod logset;
+pub mod names;
 mod ols;
+mod series;
 pub mod stats;
+mod view;
+
+pub use error::AnalysisError;
+pub use logset::{LogSet, Watch};
+pub use series::Series;
+mod analyse;
+mod chronicle;
+mod constants;
+mod fits;
+mod regress;
+mod story;
+
+pub use analyse::{Options, analyse};

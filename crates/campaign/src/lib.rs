@@ -25,12 +25,20 @@
 
 mod builder;
 pub mod channels;
+pub mod checkpoint;
+mod desk;
+mod error;
+mod gate;
+pub mod inputs;
 mod io;
 mod model;
 mod routine;
+pub mod runner;
 pub mod text;
+mod topics;
 
 pub use builder::{Act, CampaignBuilder, Measure, ProcedureBuilder};
+pub use error::CampaignError;
 pub use io::{
     ActReport, ActRequest, Alert, AlertLevel, BatteryReading, CheckpointState, Finish, LogRecord, PreArmFact,
     PreArmItem, PreArmVerdict, RunnerConfig, RunnerInput, RunnerOutput, Save, SaveReport, Start, State,
@@ -39,3 +47,5 @@ pub use model::{ActId, Campaign, Plan, Procedure, ProcedurePlan, Shot, Step, Ste
 pub use routine::{
     LapDirection, Routine, SlipCurrentConfig, SpinDirection, SysIdConfig, SysIdTest, WheelRadiusConfig,
 };
+pub use runner::Runner;
+pub use topics::Topics;

@@ -1,9 +1,9 @@
 //! One server core, shared by whoever feeds it.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
-use fieldlab_base::{ClientId, Micros};
+use fieldlab_base::{ClientId, Micros, OperatorSample};
 use fieldlab_nt4::client::Client;
 use fieldlab_nt4::server::{ConnectInfo, Frame, Refused, Server, Version};
 use tokio::sync::Notify;
@@ -51,6 +51,17 @@ impl Hub {
         answer
     }
 
+    /// Moves the operator samples that have arrived to the end of `into`, unless the server is busy at this instant; then
+    /// they wait for the next call. For the robot's loop, which never waits. Answers whether it could.
+    pub fn try_drain_inputs(&self, into: &mut Vec<OperatorSample>) -> bool {
+        match self.shared.inner.try_lock() {
+            Ok(mut inner) => inner.server.drain_inputs(into),
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner().server.drain_inputs(into),
+            Err(TryLockError::WouldBlock) => return false,
+        }
+        true
+    }
+
     /// A handle for the robot's loop, which sets many values a tick and may never wait.
     #[must_use]
     pub fn publisher(&self) -> FramePublisher {
@@ -62,14 +73,18 @@ impl Hub {
     /// # Errors
     /// As [`Server::connect`].
     pub fn connect_local(&self, name: &str, now: Micros) -> Result<LocalPipe, Refused> {
-        let info = ConnectInfo {
-            name: name.to_owned(),
-            address: "in process".to_owned(),
-            version: Version::V41,
-            immediate: true,
-        };
+        self.connect_local_as(name, Version::V41, now)
+    }
+
+    /// As [`Hub::connect_local`], speaking another version of the protocol.
+    ///
+    /// # Errors
+    /// As [`Server::connect`].
+    pub fn connect_local_as(&self, name: &str, version: Version, now: Micros) -> Result<LocalPipe, Refused> {
+        let info =
+            ConnectInfo { name: name.to_owned(), address: "in process".to_owned(), version, immediate: true };
         let client = self.with(|server| server.connect(&info, now))?;
-        Ok(LocalPipe { hub: self.clone(), client, greeted: false, open: true })
+        Ok(LocalPipe { hub: self.clone(), client, version, greeted: false, open: true })
     }
 
     pub(crate) fn connect_socket(
@@ -104,6 +119,7 @@ impl Hub {
 pub struct LocalPipe {
     hub: Hub,
     client: ClientId,
+    version: Version,
     greeted: bool,
     open: bool,
 }
@@ -131,7 +147,7 @@ impl LocalPipe {
         }
         if !self.greeted {
             self.greeted = true;
-            client.connected(Version::V41);
+            client.connected(self.version);
         }
         let mut carried = 0;
         loop {

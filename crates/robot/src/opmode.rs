@@ -6,6 +6,7 @@ use fieldlab_base::{ConfigError, Micros, OperatorSample, Tick};
 
 use crate::hw::{Hardware, Inputs};
 use crate::operator::OperatorPort;
+use crate::site::Site;
 use crate::telemetry::{Alerts, Door};
 
 /// The list of the driver station in which an op mode appears.
@@ -38,6 +39,8 @@ pub struct Setup<'a> {
     pub hardware: Hardware,
     /// The door; an op mode declares its topics in a [scope](Door::scope) of it.
     pub door: Door,
+    /// Where the robot keeps its files.
+    pub site: &'a Site,
     /// Where operator inputs are declared.
     pub operator: &'a mut dyn OperatorPort,
     /// The loop's clock now.
@@ -81,6 +84,11 @@ pub trait OpMode {
     fn periodic(&mut self, turn: &mut Turn<'_>);
     /// A turn while disabled, selected but not enabled.
     fn disabled_periodic(&mut self, turn: &mut Turn<'_>) {
+        let _: &mut Turn<'_> = turn;
+    }
+    /// A person selected another op mode, or none: the last call before the object is dropped. Not called when the
+    /// object is dropped for another reason: a disable after which it is built anew, the end of the program.
+    fn deselected(&mut self, turn: &mut Turn<'_>) {
         let _: &mut Turn<'_> = turn;
     }
     /// The robot was disabled, or another op mode selected. Leases should be let go here.

@@ -1,4 +1,5 @@
 //! The loop and its op modes: when they are built, told, stopped, and what reaches the hardware.
+#![allow(clippy::unwrap_used, reason = "a test")]
 
 mod common;
 
@@ -11,7 +12,8 @@ use fieldlab_robot::driver_station::DriverPanel;
 use fieldlab_robot::hw::DriveCommand;
 use fieldlab_robot::operator::NoOperator;
 use fieldlab_robot::opmode::{OpMode, OpModeEntry, OpModeInfo, OpModeKind, Turn};
-use fieldlab_robot::robot_loop::{LoopConfig, RobotLoop};
+use fieldlab_robot::robot_loop::{LoopConfig, LoopParts, RobotLoop};
+use fieldlab_robot::site::{Pace, Site};
 use fieldlab_robot::telemetry::{Door, MemorySink};
 use fieldlab_values::Value;
 
@@ -85,11 +87,14 @@ impl Rig {
         let config = LoopConfig { rebuild_on_disable, ..LoopConfig::default() };
         let robot_loop = RobotLoop::new(
             config,
-            Box::new(robot.clone()),
-            Box::new(panel.clone()),
-            Box::new(NoOperator),
-            door,
-            entries.into(),
+            LoopParts {
+                io: Box::new(robot.clone()),
+                station: Box::new(panel.clone()),
+                operator: Box::new(NoOperator),
+                door,
+                site: Site::new("nowhere", Pace::Virtual, 1),
+                op_modes: entries.into(),
+            },
         )
         .unwrap();
         Self { robot, panel, memory, story, robot_loop, turns: 0 }
@@ -247,11 +252,14 @@ fn a_robot_loop_refuses_what_it_cannot_run() {
     let make = |config| {
         RobotLoop::new(
             config,
-            Box::new(FakeRobot::new()),
-            Box::new(DriverPanel::new()),
-            Box::new(NoOperator),
-            Door::new(),
-            vec![],
+            LoopParts {
+                io: Box::new(FakeRobot::new()),
+                station: Box::new(DriverPanel::new()),
+                operator: Box::new(NoOperator),
+                door: Door::new(),
+                site: Site::new("nowhere", Pace::Virtual, 1),
+                op_modes: vec![],
+            },
         )
     };
     let refused = make(LoopConfig { period: Micros::ZERO, ..LoopConfig::default() }).unwrap_err();

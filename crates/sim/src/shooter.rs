@@ -88,6 +88,8 @@ pub struct Shot {
     pub hood_deg: f64,
     /// 1 in, 0.5 rim, 0 miss.
     pub score: f64,
+    /// How far from the muzzle the ball fell through the opening's height, m; `None` when it never rose to it.
+    pub carry_m: Option<f64>,
 }
 
 /// The shooter.
@@ -217,13 +219,13 @@ impl Shooter {
         let speed =
             c.grip * c.wheel_radius_m * self.speed_rad_per_sec * (1.0 + c.speed_spread * self.rng.normal());
         let elevation = self.hood_deg + c.angle_spread_deg * self.rng.normal();
-        let miss = c.range_m(speed, elevation).map(|r| (r - distance_m).abs());
-        let score = match miss {
+        let carry_m = c.range_m(speed, elevation);
+        let score = match carry_m.map(|r| (r - distance_m).abs()) {
             Some(m) if m <= c.opening_radius_m => 1.0,
             Some(m) if m <= c.rim_radius_m => 0.5,
             _ => 0.0,
         };
-        self.shots.push(Shot { distance_m, rpm: self.rpm(), hood_deg: self.hood_deg, score });
+        self.shots.push(Shot { distance_m, rpm: self.rpm(), hood_deg: self.hood_deg, score, carry_m });
         self.speed_rad_per_sec *= 1.0 - c.droop;
     }
 }

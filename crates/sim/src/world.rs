@@ -191,6 +191,12 @@ impl World {
         self.drive.body()
     }
 
+    /// °C of drive motor `i` (0 to 3).
+    #[must_use]
+    pub const fn motor_celsius(&self, i: usize) -> f64 {
+        self.drive.celsius(i)
+    }
+
     /// Metres the robot's centre has travelled by its own power.
     #[must_use]
     pub const fn metres_driven(&self) -> f64 {

@@ -17,8 +17,8 @@ const DENSE_IDS: usize = 1 << 16;
 /// Different ids without a Start that are held in the hope that one comes. A real log has a handful; a hostile one
 /// must not turn four bytes into an entry.
 const MAX_UNSTARTED: usize = 1 << 12;
-/// This many empty control records at time zero in a row are no records but a hole that the file system left.
-pub(crate) const ZERO_RUN: u64 = 16;
+/// Sixteen empty control records at time zero in a row are no records but a hole that the file system left.
+pub(crate) const ZERO_RUN_BYTES: usize = 64;
 /// How much is read before the pages behind are handed back.
 const STRIDE: usize = 16 << 20;
 
@@ -406,7 +406,7 @@ fn torn(data: &[u8], at: usize, expected: Option<u64>) -> Salvage {
 fn zeros(data: &[u8], at: usize) -> Option<Salvage> {
     let rest = data.get(at..)?;
     let run = rest.iter().position(|byte| *byte != 0);
-    if run.is_some_and(|run| (run as u64) < 4 * ZERO_RUN) {
+    if run.is_some_and(|run| run < ZERO_RUN_BYTES) {
         return None;
     }
     Some(Salvage {

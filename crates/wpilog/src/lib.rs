@@ -26,6 +26,7 @@
 
 mod column;
 mod control;
+mod decoder;
 mod encoder;
 mod entry;
 mod error;
@@ -36,14 +37,18 @@ mod payload;
 mod platform;
 mod record;
 mod report;
+mod structs;
+mod tail;
 mod writer;
 
 pub use column::{ArrayColumn, Column, StructColumns};
 pub use control::{Control, Odd, Text};
+pub use decoder::{Decoder, Event};
 pub use encoder::Encoder;
 pub use entry::{Entry, MetadataAt};
 pub use error::LogError;
 pub use log::{Log, Record};
 pub use payload::decode;
 pub use report::{Damage, Report, Salvage};
+pub use tail::Tail;
 pub use writer::{Batch, Closed, EntryId, LogWriter, Overflow, StopReason, WriterConfig, WriterStats};

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use fieldlab_base::Micros;
+use fieldlab_values::schema::Registry;
 use fieldlab_values::{Family, Value};
 
 use crate::LogError;
@@ -21,6 +22,7 @@ use crate::report::Report;
 pub struct Log {
     bytes: Bytes,
     index: Index,
+    pub(crate) schemas: Registry,
 }
 
 /// One record.
@@ -75,7 +77,9 @@ impl Log {
             bytes.release(released, at);
             released = at;
         })?;
-        Ok(Self { bytes, index })
+        let mut log = Self { bytes, index, schemas: Registry::default() };
+        log.collect_schemas();
+        Ok(log)
     }
 
     /// What was found while reading.
@@ -188,6 +192,15 @@ impl Log {
         })
     }
 
+    /// Hands back the pages that a decode touched.
+    pub(crate) fn release(&self) {
+        self.bytes.release(0, self.bytes.as_slice().len());
+    }
+
+    pub(crate) fn report_mut(&mut self) -> &mut Report {
+        &mut self.index.report
+    }
+
     fn typed<'a, T>(
         &'a self,
         entry: &Entry,
@@ -214,7 +227,7 @@ impl Log {
             }
             None => column.skipped += 1,
         });
-        self.bytes.release(0, self.bytes.as_slice().len());
+        self.release();
         column.sort()
     }
 
@@ -232,7 +245,7 @@ impl Log {
             }
             None => column.skipped += 1,
         });
-        self.bytes.release(0, self.bytes.as_slice().len());
+        self.release();
         column.sort()
     }
 }

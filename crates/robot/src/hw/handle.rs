@@ -1,6 +1,7 @@
 //! The handle that actions are built from.
 
-use std::cell::Cell;
+use std::any::Any;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use fieldlab_base::{Busy, Claim, ConfigError, Lease};
@@ -24,6 +25,8 @@ struct Shared {
     drive: Claim<DriveCommand>,
     mechanisms: Vec<Claim<MechanismCommand>>,
     zero: Cell<[bool; super::MODULES]>,
+    kept: RefCell<Vec<Box<dyn Any>>>,
+    results: RefCell<Vec<(String, f64)>>,
 }
 
 impl Hardware {
@@ -41,6 +44,8 @@ impl Hardware {
                 drive: Claim::new("drive"),
                 mechanisms,
                 zero: Cell::new([false; super::MODULES]),
+                kept: RefCell::default(),
+                results: RefCell::default(),
             }),
         })
     }
@@ -88,6 +93,35 @@ impl Hardware {
             *flag = true;
         }
         self.shared.zero.set(zero);
+    }
+
+    /// Keeps something alive, a lease above all, beyond the end of the act that took it: a flywheel that an act spun up
+    /// for the next one. It is let go when the next act has ended, and at once on a disable.
+    pub fn keep(&self, held: impl Any) {
+        self.shared.kept.borrow_mut().push(Box::new(held));
+    }
+
+    /// Lets go of everything [kept](Hardware::keep).
+    pub fn release_kept(&self) {
+        // Taken out first: what is dropped may itself look at the robot.
+        let kept = std::mem::take(&mut *self.shared.kept.borrow_mut());
+        drop(kept);
+    }
+
+    /// Says a result of the act that runs, by name: a fitted radius, the speed at the shot. It is logged with the act's
+    /// end, under the name that came last when one comes twice.
+    pub fn report(&self, name: &str, value: f64) {
+        let mut results = self.shared.results.borrow_mut();
+        match results.iter_mut().find(|(known, _)| known == name) {
+            Some((_, old)) => *old = value,
+            None => results.push((name.to_owned(), value)),
+        }
+    }
+
+    /// The results said since the last call.
+    #[must_use]
+    pub fn take_results(&self) -> Vec<(String, f64)> {
+        std::mem::take(&mut *self.shared.results.borrow_mut())
     }
 
     /// Sets the snapshot; the loop does this once a turn, and a test bench may.

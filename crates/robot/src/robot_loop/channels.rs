@@ -1,6 +1,7 @@
 //! What the loop itself says every turn: sensors, commands, the driver station, its own health.
 
 use fieldlab_base::{ConfigError, Micros};
+use fieldlab_campaign::channels as names;
 use fieldlab_motion::{Odometry, SwerveKinematics};
 use fieldlab_values::{Pose2d, Publisher, Root, Rotation2d, SwerveModulePosition, Translation2d};
 
@@ -11,6 +12,9 @@ use crate::hw::{
 };
 use crate::opmode::OpModeKind;
 use crate::telemetry::{Door, SinkStats};
+
+/// How often the wall clock is logged, as WPILib does.
+const CLOCK_PERIOD: Micros = Micros::from_millis(5000);
 
 /// Wheel and gyro odometry of the loop.
 pub(super) struct WheelOdometry {
@@ -66,17 +70,17 @@ struct ModuleChannels {
 impl ModuleChannels {
     fn new(door: &mut Door, index: usize) -> Result<Self, ConfigError> {
         let mut declare = |leaf: &str, unit: &str| {
-            Publisher::declare(door, Root::Catalyst, &format!("Swerve/Modules/{index}/{leaf}"), unit)
+            Publisher::declare(door, Root::Catalyst, &names::module(index, leaf), unit)
         };
         Ok(Self {
-            angle: declare("AngleRadians", "rad")?,
-            position: declare("PositionRadians", "rad")?,
-            velocity: declare("VelocityRadPerSec", "rad/s")?,
-            volts: declare("AppliedVolts", "V")?,
-            amps: declare("StatorAmps", "A")?,
-            temperature: declare("TemperatureC", "degC")?,
-            position_m: declare("PositionMeters", "m")?,
-            velocity_mps: declare("VelocityMps", "m/s")?,
+            angle: declare(names::ANGLE_RADIANS, "rad")?,
+            position: declare(names::POSITION_RADIANS, "rad")?,
+            velocity: declare(names::VELOCITY_RAD_PER_SEC, "rad/s")?,
+            volts: declare(names::APPLIED_VOLTS, "V")?,
+            amps: declare(names::STATOR_AMPS, "A")?,
+            temperature: declare(names::TEMPERATURE_C, "degC")?,
+            position_m: declare(names::POSITION_METERS, "m")?,
+            velocity_mps: declare(names::VELOCITY_MPS, "m/s")?,
             last: None,
         })
     }
@@ -156,6 +160,8 @@ pub(super) struct LoopChannels {
     queued: Publisher<i64>,
     bad_writes: Publisher<i64>,
     duration: Publisher<f64>,
+    system_time: Publisher<i64>,
+    clock_said: Option<(Micros, u32)>,
     took: Option<Micros>,
 }
 
@@ -170,23 +176,25 @@ impl LoopChannels {
                 .iter()
                 .map(|m| MechanismChannels::new(door, m.name, m.unit))
                 .collect::<Result<_, _>>()?,
-            battery: Publisher::declare(door, Root::Catalyst, "Status/BatteryVolts", "V")?,
+            battery: Publisher::declare(door, Root::Catalyst, names::BATTERY_VOLTS, "V")?,
             battery_last: None,
-            yaw: Publisher::declare(door, Root::Catalyst, "Gyro/YawRadians", "rad")?,
-            yaw_rate: Publisher::declare(door, Root::Catalyst, "Gyro/RateRadPerSec", "rad/s")?,
+            yaw: Publisher::declare(door, Root::Catalyst, names::GYRO_YAW_RADIANS, "rad")?,
+            yaw_rate: Publisher::declare(door, Root::Catalyst, names::GYRO_RATE_RAD_PER_SEC, "rad/s")?,
             gyro_last: None,
-            odometry: Publisher::catalyst(door, "Odometry/Pose")?,
-            vision: Publisher::catalyst(door, "Vision/Pose")?,
+            odometry: Publisher::catalyst(door, names::ODOMETRY_POSE)?,
+            vision: Publisher::catalyst(door, names::VISION_POSE)?,
             vision_last: None,
             active: Publisher::catalyst(door, "OpMode/Active")?,
             running: Publisher::catalyst(door, "OpMode/Running")?,
             control: Publisher::declare(door, Root::Bare, "/FMSInfo/FMSControlData", "")?,
             drive_mode: Publisher::catalyst(door, "Drive/Mode")?,
-            overruns: Publisher::catalyst(door, "Loop/OverrunCount")?,
+            overruns: Publisher::catalyst(door, names::LOOP_OVERRUN_COUNT)?,
             dropped: Publisher::catalyst(door, "Loop/DroppedValues")?,
             queued: Publisher::catalyst(door, "Loop/QueueDepth")?,
             bad_writes: Publisher::catalyst(door, "Loop/BadWrites")?,
             duration: Publisher::declare(door, Root::Catalyst, "Loop/DurationSeconds", "s")?,
+            system_time: Publisher::declare(door, Root::Bare, "systemTime", "")?,
+            clock_said: None,
             took: None,
         })
     }
@@ -220,6 +228,16 @@ impl LoopChannels {
             if let Some(reading) = reading.filter(|r| is_new(&mut channels.last, r.at)) {
                 channels.put(door, &reading.value);
             }
+        }
+    }
+
+    /// The wall clock, for logs only: every five seconds, and in the first frame of every new log.
+    pub(super) fn clock(&mut self, door: &mut Door, now: Micros, unix: Option<Micros>) {
+        let Some(unix) = unix else { return };
+        let attachments = door.attachments();
+        if self.clock_said.is_none_or(|(at, seen)| seen != attachments || now.since(at) >= CLOCK_PERIOD) {
+            self.clock_said = Some((now, attachments));
+            self.system_time.set(door, &unix.0);
         }
     }
 

@@ -5,17 +5,21 @@
 //! use fieldlab_robot::driver_station::DriverPanel;
 //! use fieldlab_robot::hw::Parts;
 //! use fieldlab_robot::operator::NoOperator;
-//! use fieldlab_robot::robot_loop::{LoopConfig, RobotLoop};
+//! use fieldlab_robot::robot_loop::{LoopConfig, LoopParts, RobotLoop};
+//! use fieldlab_robot::site::{Pace, Site};
 //! use fieldlab_robot::telemetry::Door;
 //!
 //! let panel = DriverPanel::new();
 //! let mut robot = RobotLoop::new(
 //!     LoopConfig::default(),
-//!     Box::new(Parts::default()),
-//!     Box::new(panel.clone()),
-//!     Box::new(NoOperator),
-//!     Door::new(),
-//!     Vec::new(),
+//!     LoopParts {
+//!         io: Box::new(Parts::default()),
+//!         station: Box::new(panel.clone()),
+//!         operator: Box::new(NoOperator),
+//!         door: Door::new(),
+//!         site: Site::new("logs", Pace::Virtual, 1),
+//!         op_modes: Vec::new(),
+//!     },
 //! )?;
 //! for turn in 0..50 {
 //!     robot.tick(Micros::from_millis(20 * turn), None);
@@ -34,6 +38,7 @@ use crate::driver_station::{DriverState, DriverStation, OpModeId};
 use crate::hw::{Hardware, Inputs, MODULES, Outputs, RobotIo};
 use crate::operator::OperatorPort;
 use crate::opmode::{OpModeEntry, OpModeInfo};
+use crate::site::Site;
 use crate::telemetry::{AlertLevel, Alerts, Door};
 
 use channels::LoopChannels;
@@ -54,12 +59,29 @@ impl Default for LoopConfig {
     }
 }
 
+/// What a loop is put together from.
+pub struct LoopParts {
+    /// The robot's hardware, or a simulation of it.
+    pub io: Box<dyn RobotIo>,
+    /// Where the enable signal comes from.
+    pub station: Box<dyn DriverStation>,
+    /// Where operator inputs come from.
+    pub operator: Box<dyn OperatorPort>,
+    /// Where numbers go.
+    pub door: Door,
+    /// Where files are kept.
+    pub site: Site,
+    /// What a person may select.
+    pub op_modes: Vec<OpModeEntry>,
+}
+
 /// The loop and everything it owns. It lives on one plain thread.
 pub struct RobotLoop {
     config: LoopConfig,
     io: Box<dyn RobotIo>,
     station: Box<dyn DriverStation>,
     operator: Box<dyn OperatorPort>,
+    site: Site,
     hardware: Hardware,
     door: Door,
     alerts: Alerts,
@@ -78,14 +100,8 @@ impl RobotLoop {
     /// # Errors
     /// A period that is not positive, two op modes of one name, a robot that [cannot be described](
     /// crate::hw::RobotDescription::check), or topics that were declared before.
-    pub fn new(
-        config: LoopConfig,
-        io: Box<dyn RobotIo>,
-        station: Box<dyn DriverStation>,
-        operator: Box<dyn OperatorPort>,
-        mut door: Door,
-        op_modes: Vec<OpModeEntry>,
-    ) -> Result<Self, ConfigError> {
+    pub fn new(config: LoopConfig, parts: LoopParts) -> Result<Self, ConfigError> {
+        let LoopParts { io, station, operator, mut door, site, op_modes } = parts;
         if config.period <= Micros::ZERO {
             return Err(ConfigError::new("loop.period", "a span above 0", config.period));
         }
@@ -99,6 +115,7 @@ impl RobotLoop {
             io,
             station,
             operator,
+            site,
             hardware,
             door,
             alerts,
@@ -133,14 +150,19 @@ impl RobotLoop {
             hardware: &self.hardware,
             door: &mut self.door,
             alerts: &mut self.alerts,
+            site: &self.site,
             operator: &mut *self.operator,
             samples: &self.samples,
         };
         let running = self.selection.turn(station, &mut environment);
 
+        if !running {
+            self.hardware.release_kept();
+        }
         self.outputs = if running { self.hardware.outputs() } else { Outputs::NEUTRAL };
         self.io.apply(now, &self.outputs);
         self.zero_modules(enabled);
+        self.channels.clock(&mut self.door, now, unix);
         self.publish(&inputs, station, running);
         self.door.end();
     }
@@ -185,10 +207,11 @@ impl RobotLoop {
             hardware: &self.hardware,
             door: &mut self.door,
             alerts: &mut self.alerts,
+            site: &self.site,
             operator: &mut *self.operator,
             samples: &[],
         };
-        self.selection.clear(&mut environment);
+        self.selection.clear(&mut environment, false);
         self.outputs = Outputs::NEUTRAL;
         self.io.apply(now, &self.outputs);
         self.door.end();
@@ -215,6 +238,12 @@ impl RobotLoop {
     #[must_use]
     pub fn hardware(&self) -> &Hardware {
         &self.hardware
+    }
+
+    /// Where files are kept.
+    #[must_use]
+    pub fn site(&self) -> &Site {
+        &self.site
     }
 
     /// The door, to attach sinks and to declare topics of one's own.
@@ -256,6 +285,12 @@ impl RobotLoop {
         let (stats, bad_writes) = (self.door.stats(), self.door.bad_writes());
         self.channels.health(&mut self.door, self.overruns, stats, bad_writes);
         self.alerts.publish(&mut self.door);
+    }
+}
+
+impl std::fmt::Debug for LoopParts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LoopParts").field("site", &self.site).finish_non_exhaustive()
     }
 }
 

@@ -9,6 +9,7 @@ use crate::driver_station::{DriverState, OpModeId};
 use crate::hw::{Hardware, Inputs};
 use crate::operator::OperatorPort;
 use crate::opmode::{OpMode, OpModeEntry, OpModeInfo, OpModeKind, Setup, Turn};
+use crate::site::Site;
 use crate::telemetry::{AlertLevel, Alerts, Door};
 
 const SOURCE: &str = "OpMode";
@@ -22,6 +23,7 @@ pub(super) struct Environment<'a> {
     pub(super) hardware: &'a Hardware,
     pub(super) door: &'a mut Door,
     pub(super) alerts: &'a mut Alerts,
+    pub(super) site: &'a Site,
     pub(super) operator: &'a mut dyn OperatorPort,
     pub(super) samples: &'a [OperatorSample],
 }
@@ -89,7 +91,7 @@ impl Selection {
     pub(super) fn turn(&mut self, station: DriverState, env: &mut Environment<'_>) -> bool {
         let selected = station.selected.filter(|id| usize::from(id.0) < self.entries.len());
         if selected != self.selected {
-            self.clear(env);
+            self.clear(env, true);
             self.selected = selected;
         }
         if self.selected.is_none() {
@@ -141,19 +143,23 @@ impl Selection {
         }
     }
 
-    /// Ends and drops whatever is alive; nothing is selected afterwards.
-    pub(super) fn clear(&mut self, env: &mut Environment<'_>) {
-        match std::mem::replace(&mut self.alive, Alive::Nothing) {
-            Alive::Started(op_mode) => {
-                if let Some(mode) = self.call(op_mode, env, false, |mode, turn| mode.end(turn)) {
-                    self.drop_object(mode, env);
-                }
-            }
-            Alive::Built(op_mode) => self.drop_object(op_mode, env),
-            Alive::Nothing | Alive::Faulted { .. } => {}
+    /// Ends and drops whatever is alive; nothing is selected afterwards. `deselected` says that a person chose so.
+    pub(super) fn clear(&mut self, env: &mut Environment<'_>, deselected: bool) {
+        let ended = match std::mem::replace(&mut self.alive, Alive::Nothing) {
+            Alive::Started(op_mode) => self.call(op_mode, env, false, |mode, turn| mode.end(turn)),
+            Alive::Built(op_mode) => Some(op_mode),
+            Alive::Nothing | Alive::Faulted { .. } => None,
+        };
+        let told = match ended {
+            Some(op_mode) if deselected => self.call(op_mode, env, false, |mode, turn| mode.deselected(turn)),
+            other => other,
+        };
+        if let Some(op_mode) = told {
+            self.drop_object(op_mode, env);
         }
         self.alive = Alive::Nothing;
         self.selected = None;
+        env.hardware.release_kept();
         env.operator.withdraw();
         env.alerts.clear_source(SOURCE);
     }
@@ -177,6 +183,7 @@ impl Selection {
         let mut setup = Setup {
             hardware: env.hardware.clone(),
             door: env.door.clone(),
+            site: env.site,
             operator: &mut *env.operator,
             now: env.tick.now,
             unix: env.unix,

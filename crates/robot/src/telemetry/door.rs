@@ -29,9 +29,14 @@ struct Core {
     by_key: BTreeMap<(Root, Box<str>), u32>,
     dirty: Vec<(u32, bool)>,
     events: Vec<(u32, Value)>,
-    sinks: Vec<Box<dyn Sink>>,
+    sinks: Vec<(SinkId, Box<dyn Sink>)>,
+    attached: u32,
     bad_writes: u64,
 }
+
+/// An attached sink.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SinkId(u32);
 
 #[derive(Debug, Clone, Copy)]
 struct State {
@@ -53,17 +58,37 @@ impl Door {
 
     /// Adds a sink. It is told of every topic declared so far and hears frames from now on; values set before are
     /// given to it in the next frame.
-    pub fn attach(&self, mut sink: Box<dyn Sink>) {
+    pub fn attach(&self, mut sink: Box<dyn Sink>) -> SinkId {
         let mut core = self.core.borrow_mut();
         for (index, topic) in core.topics.iter().enumerate() {
             sink.declare(index as u32, topic);
         }
-        core.sinks.push(sink);
+        core.attached += 1;
+        let id = SinkId(core.attached);
+        core.sinks.push((id, sink));
         for index in 0..core.states.len() {
             if core.states[index].written.is_some() {
                 core.mark(index as u32, true);
             }
         }
+        id
+    }
+
+    /// Takes a sink away again; it hears nothing more, not even of this turn.
+    pub fn detach(&self, id: SinkId) {
+        self.core.borrow_mut().sinks.retain(|(sink, _)| *sink != id);
+    }
+
+    /// How many sinks were ever attached: whoever sees it change may have something to say to the new one.
+    #[must_use]
+    pub fn attachments(&self) -> u32 {
+        self.core.borrow().attached
+    }
+
+    /// Whether both are the same door.
+    #[must_use]
+    pub fn is(&self, other: &Self) -> bool {
+        Rc::ptr_eq(&self.core, &other.core)
     }
 
     /// Begins a turn; what is put from now on carries this instant.
@@ -85,8 +110,10 @@ impl Door {
         }
     }
 
-    /// Marks a topic so that a log which starts another file repeats its newest value there. To be called before its
-    /// first value.
+    /// As [`Publish::declare`], for a topic whose newest value a log repeats in each further file that it starts.
+    ///
+    /// # Errors
+    /// As [`Publish::declare`].
     pub fn declare_sticky(&self, spec: &TopicSpec<'_>) -> Result<u32, ConfigError> {
         self.core.borrow_mut().declare(spec, true)
     }
@@ -102,7 +129,7 @@ impl Door {
     #[must_use]
     pub fn stats(&self) -> SinkStats {
         let core = self.core.borrow();
-        core.sinks.iter().map(|s| s.stats()).fold(SinkStats::default(), |a, b| SinkStats {
+        core.sinks.iter().map(|(_, s)| s.stats()).fold(SinkStats::default(), |a, b| SinkStats {
             dropped: a.dropped.saturating_add(b.dropped),
             queued: a.queued.saturating_add(b.queued),
         })
@@ -176,7 +203,7 @@ impl Core {
             unit: spec.unit.into(),
             sticky,
         };
-        for sink in &mut self.sinks {
+        for (_, sink) in &mut self.sinks {
             sink.declare(index, &topic);
         }
         let family = spec.data_type.family();
@@ -244,7 +271,7 @@ impl Core {
             dirty: &self.dirty,
             events: &self.events,
         };
-        for sink in &mut self.sinks {
+        for (_, sink) in &mut self.sinks {
             sink.frame(&frame);
         }
         for (index, _) in &self.dirty {

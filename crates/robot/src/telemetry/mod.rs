@@ -20,13 +20,19 @@
 //! # Ok::<(), fieldlab_base::ConfigError>(())
 //! ```
 
+mod akit;
 mod alerts;
 mod door;
 mod frame;
+mod log;
 mod memory;
+mod nt;
 mod slot;
 
+pub use akit::AkitSink;
 pub use alerts::{AlertLevel, Alerts};
-pub use door::{Door, Scope};
+pub use door::{Door, Scope, SinkId};
 pub use frame::{Frame, FrameEntry, Sink, SinkStats, Topic};
+pub use log::LogSink;
 pub use memory::{MemorySink, Record};
+pub use nt::NtSink;

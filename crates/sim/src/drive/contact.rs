@@ -134,16 +134,16 @@ impl Contact {
                 moved = moved.max((next - *impulse).abs());
                 *impulse = next;
             }
-            for i in 0..4 {
-                moved = moved.max(self.relax(config, &rows[i], i, &mut v, dt_secs, [inv_m, inv_i, inv_j]));
+            for (i, row) in rows.iter().enumerate() {
+                moved = moved.max(self.relax(config, row, i, &mut v, dt_secs, [inv_m, inv_i, inv_j]));
             }
             if moved < SETTLED {
                 break;
             }
         }
-        for i in 0..4 {
-            let (along, across) = rows[i].speeds(&v, i);
-            let limit = rows[i].limit;
+        for (i, row) in rows.iter().enumerate() {
+            let (along, across) = row.speeds(&v, i);
+            let limit = row.limit;
             let loaded = self.along[i].hypot(self.across[i]);
             let speed = along.hypot(across);
             body.slipping[i] =

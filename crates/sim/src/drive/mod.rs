@@ -173,7 +173,7 @@ impl Drive {
     pub fn step(&mut self, bus_volts: f64, load_volts: f64, walls: &Walls) {
         let config = &self.config;
         let mut torque = [0.0; 4];
-        for i in 0..4 {
+        for (i, torque) in torque.iter_mut().enumerate() {
             let wheel = self.body.wheel_rad_per_sec[i];
             let volts = match self.commands[i] {
                 ModuleCommand::Brake => 0.0,
@@ -190,12 +190,11 @@ impl Drive {
             // The middle of the step, extrapolated (Adams and Bashforth): the time constant is exact to second order.
             let middle = wheel + 0.5 * (wheel - self.before_rad_per_sec[i]);
             let shaft = middle * config.gear;
-            // A load pushes against the way the wheel turns or is driven; at rest friction already holds.
             let amps = config.motor.amps(volts, shaft);
             self.amps[i] = amps;
             self.volts[i] = amps * config.motor.ohms + config.motor.ke_volts_per_rad_per_sec * shaft;
             self.duty[i] = if bus_volts > 0.0 { self.volts[i] / bus_volts } else { 0.0 };
-            torque[i] = config.wheel_nm_per_amp() * (amps + load_volts / config.motor.ohms);
+            *torque = config.wheel_nm_per_amp() * (amps + load_volts / config.motor.ohms);
             self.windings[i].step(&config.motor, amps * amps, STEP_SECS);
             let error = self.azimuth_target_rad[i] - self.body.azimuth_rad[i];
             let rate = (error * config.steer_gain_per_sec)

@@ -25,34 +25,67 @@ pub const MECHANISMS: [MechanismInfo; 3] = [
     MechanismInfo { name: "feeder", unit: "V", min: -12.0, max: 12.0 },
 ];
 
-/// A world that the robot loop and the person on the field share.
+/// A world that the robot's code and the person on the field share.
+///
+/// The code's clock starts at zero on every boot; the world's goes on. All instants that pass through are turned.
 #[derive(Debug, Clone)]
-pub struct SharedWorld(pub Rc<RefCell<World>>);
+pub struct SharedWorld {
+    world: Rc<RefCell<World>>,
+    booted_at: Micros,
+}
 
 impl SharedWorld {
-    /// Wraps a world.
+    /// Wraps a world, for code that is switched on now.
     #[must_use]
     pub fn new(world: World) -> Self {
-        Self(Rc::new(RefCell::new(world)))
+        let booted_at = world.now();
+        Self { world: Rc::new(RefCell::new(world)), booted_at }
+    }
+
+    /// The same world, for code that is switched on at `booted_at` by the world's clock.
+    #[must_use]
+    pub fn rebooted(&self, booted_at: Micros) -> Self {
+        Self { world: Rc::clone(&self.world), booted_at }
+    }
+
+    /// The world itself. It must not be borrowed while the robot's loop ticks.
+    #[must_use]
+    pub fn world(&self) -> &RefCell<World> {
+        &self.world
     }
 }
 
 impl RobotIo for SharedWorld {
     fn description(&self) -> RobotDescription {
-        self.0.borrow().description()
+        self.world.borrow().description()
     }
 
     fn read(&mut self, now: Micros, inputs: &mut Inputs) {
-        self.0.borrow_mut().read(now, inputs);
+        self.world.borrow_mut().read(now + self.booted_at, inputs);
+        turn_back(inputs, self.booted_at);
     }
 
     fn apply(&mut self, now: Micros, outputs: &Outputs) {
-        self.0.borrow_mut().apply(now, outputs);
+        self.world.borrow_mut().apply(now + self.booted_at, outputs);
     }
 
     fn zero_module(&mut self, module: usize) -> bool {
-        self.0.borrow_mut().zero_module(module)
+        self.world.borrow_mut().zero_module(module)
     }
+}
+
+/// Turns every instant of a snapshot into the clock of code that was switched on at `booted_at`.
+fn turn_back(inputs: &mut Inputs, booted_at: Micros) {
+    fn back<T>(reading: &mut Option<Reading<T>>, by: Micros) {
+        if let Some(reading) = reading {
+            reading.at -= by;
+        }
+    }
+    back(&mut inputs.battery_volts, booted_at);
+    back(&mut inputs.gyro, booted_at);
+    back(&mut inputs.vision, booted_at);
+    inputs.modules.iter_mut().for_each(|m| back(m, booted_at));
+    inputs.mechanisms.iter_mut().for_each(|m| back(m, booted_at));
 }
 
 impl RobotIo for World {

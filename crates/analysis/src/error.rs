@@ -1,0 +1,36 @@
+//! What stops an analysis before it starts.
+
+use thiserror::Error;
+
+/// Why there are no findings at all. Everything milder is a [`Problem`](crate::findings::Problem) among the findings.
+#[derive(Debug, Error, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AnalysisError {
+    /// No log was named.
+    #[error("no log was given: expected at least one .wpilog file")]
+    NoLogs,
+    /// A log could not be opened.
+    #[error("{path}: expected a readable .wpilog file, found: {found}")]
+    Unreadable {
+        /// The file.
+        path: String,
+        /// What the file system or the decoder said.
+        found: String,
+    },
+    /// The session asked for is not in the logs.
+    #[error("session {asked} is not in these logs: expected one of [{found}]")]
+    NoSuchSession {
+        /// The id asked for.
+        asked: String,
+        /// The ids that are there.
+        found: String,
+    },
+    /// A constants file is not a flat JSON object of numbers.
+    #[error("{path}: expected a JSON object of name: number, found {found}")]
+    Constants {
+        /// The file.
+        path: String,
+        /// What was found.
+        found: String,
+    },
+}

@@ -1,0 +1,170 @@
+//! What the dashboards show, kept so that an unchanged loop copies nothing.
+
+use std::sync::Arc;
+
+use crate::io::State;
+
+/// A text that counts its changes.
+#[derive(Debug, Clone, Default)]
+pub struct Text {
+    text: String,
+    changes: u32,
+}
+
+impl Text {
+    /// The text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    pub(crate) const fn changes(&self) -> u32 {
+        self.changes
+    }
+
+    pub(super) fn set(&mut self, text: &str) {
+        if self.text != text {
+            self.text.clear();
+            self.text.push_str(text);
+            self.changes += 1;
+        }
+    }
+}
+
+/// Rows that count their changes.
+#[derive(Debug, Clone, Default)]
+pub struct Rows {
+    rows: Vec<Arc<str>>,
+    changes: u32,
+}
+
+impl Rows {
+    /// The rows.
+    #[must_use]
+    pub fn rows(&self) -> &[Arc<str>] {
+        &self.rows
+    }
+
+    pub(crate) const fn changes(&self) -> u32 {
+        self.changes
+    }
+
+    pub(super) fn set<'a>(&mut self, rows: impl Iterator<Item = &'a str> + Clone) {
+        if !self.rows.iter().map(|r| &**r).eq(rows.clone()) {
+            self.rows.clear();
+            self.rows.extend(rows.map(Arc::from));
+            self.changes += 1;
+        }
+    }
+}
+
+/// Everything under `/Catalyst/FieldLab/`, as it stands after the last step.
+#[derive(Debug, Clone)]
+pub struct Board {
+    /// `State`.
+    pub state: State,
+    /// `Enabled`.
+    pub enabled: bool,
+    /// `Session`; empty before a session began.
+    pub session: Text,
+    /// `Campaign`.
+    pub campaign: Text,
+    /// `Procedure`: the title.
+    pub procedure: Text,
+    /// `ProcedureId`.
+    pub procedure_id: Text,
+    /// `ProcedureIndex`, from zero.
+    pub procedure_index: i64,
+    /// `ProcedureCount`.
+    pub procedure_count: i64,
+    /// `Step`: the label.
+    pub step: Text,
+    /// `StepKind`: `act`, `measure`, `confirm`, `settle`, `battery_gate` or empty.
+    pub step_kind: Text,
+    /// `StepIndex`, from zero.
+    pub step_index: i64,
+    /// `StepCount`.
+    pub step_count: i64,
+    /// `Progress`: durably banked procedures of this plan, 0 to 1.
+    pub progress: f64,
+    /// `ElapsedSeconds`: enabled time of the session over all boots, in tenths.
+    pub elapsed_secs: f64,
+    /// `RemainingSeconds`: estimates of what is not banked and not done.
+    pub remaining_secs: f64,
+    /// `EstimatedSeconds` of the whole campaign.
+    pub estimated_secs: f64,
+    /// `BatteryVolts`, when a finite reading was ever seen.
+    pub battery_volts: Option<f64>,
+    /// `Notes`.
+    pub notes: Rows,
+    /// `LastNote`.
+    pub last_note: Text,
+    /// `Measurements`: `<procedure>/<key>|<value>`.
+    pub measurements: Rows,
+    /// `Prompt`: what is wanted from a person; empty when nothing is.
+    pub prompt: Text,
+    /// `PromptUnit`.
+    pub prompt_unit: Text,
+    /// `PromptKey`: `<procedure>/<key>` of a question.
+    pub prompt_key: Text,
+    /// `PromptSeq`: counts prompts over the whole session; a page commits by writing it to `Advance`.
+    pub prompt_seq: i64,
+    /// `PromptMin`; NaN on the wire when there is none.
+    pub prompt_min: Option<f64>,
+    /// `PromptMax`; NaN on the wire when there is none.
+    pub prompt_max: Option<f64>,
+    /// `LastCommit`: what was accepted, once it is durable, or why not.
+    pub last_commit: Text,
+    /// `Plan`: JSON.
+    pub plan: Text,
+    /// `GateMinVolts`: of the gate in force; NaN on the wire when there is none.
+    pub gate_min_volts: Option<f64>,
+    /// `GateResumeVolts`: of the gate in force; NaN on the wire when there is none.
+    pub gate_resume_volts: Option<f64>,
+    /// `PreArm`: `<name>|pass`, `<name>|warn|<reason>`, `<name>|fail|<reason>`.
+    pub pre_arm: Rows,
+    /// `Hold`: why nothing goes on; empty while something does.
+    pub hold: Text,
+    /// `Fault`: what is broken and needs somebody; empty when nothing is.
+    pub fault: Text,
+}
+
+impl Board {
+    pub(super) fn new() -> Self {
+        Self {
+            state: State::Idle,
+            enabled: false,
+            session: Text::default(),
+            campaign: Text::default(),
+            procedure: Text::default(),
+            procedure_id: Text::default(),
+            procedure_index: 0,
+            procedure_count: 0,
+            step: Text::default(),
+            step_kind: Text::default(),
+            step_index: 0,
+            step_count: 0,
+            progress: 0.0,
+            elapsed_secs: 0.0,
+            remaining_secs: 0.0,
+            estimated_secs: 0.0,
+            battery_volts: None,
+            notes: Rows::default(),
+            last_note: Text::default(),
+            measurements: Rows::default(),
+            prompt: Text::default(),
+            prompt_unit: Text::default(),
+            prompt_key: Text::default(),
+            prompt_seq: 0,
+            prompt_min: None,
+            prompt_max: None,
+            last_commit: Text::default(),
+            plan: Text::default(),
+            gate_min_volts: None,
+            gate_resume_volts: None,
+            pre_arm: Rows::default(),
+            hold: Text::default(),
+            fault: Text::default(),
+        }
+    }
+}
