@@ -100,3 +100,46 @@ pub mod sysid {
         format!("velocity-{module}-{DRIVE_LOG}")
     }
 }
+
+/// The values of `event` in the records of [`EVENTS`]. Every record also has `t`, the loop's clock in seconds, and
+/// `procedure`, the id of the procedure in flight, when there is one.
+pub mod event {
+    /// A session began.
+    pub const SESSION_STARTED: &str = "session_started";
+    /// A session goes on in another file, boot or object.
+    pub const SESSION_RESUMED: &str = "session_resumed";
+    /// The campaign is over.
+    pub const FINISHED: &str = "finished";
+    /// A person ended it.
+    pub const ABORTED: &str = "aborted";
+    /// The driver station enabled; the procedure in flight is entered at its gate.
+    pub const ENABLED: &str = "enabled";
+    /// The driver station disabled.
+    pub const DISABLED: &str = "disabled";
+    /// With `why`.
+    pub const PROCEDURE_STARTED: &str = "procedure_started";
+    /// With `quality`: `good`, or `flagged: …`, `partial: …`, `empty: …`.
+    pub const PROCEDURE_BANKED: &str = "procedure_banked";
+    /// With `step`, `kind`, `label`, `attempt`.
+    pub const ACT_STARTED: &str = "act_started";
+    /// With `step`, `kind`, `label`, `outcome`, `seconds`, `minVolts`, `reason`, `results`.
+    pub const ACT_ENDED: &str = "act_ended";
+    /// With `step`, `kind`, `label`, `reason`: it will not be done.
+    pub const STEP_SKIPPED: &str = "step_skipped";
+    /// With `seq`, `text`, `key`, `unit`.
+    pub const PROMPT: &str = "prompt";
+    /// With `step`, `label`.
+    pub const CONFIRMED: &str = "confirmed";
+    /// With `key`, `value`, `unit`, `plausible`, `replaces`; `resumed` when it was given earlier.
+    pub const ANSWER: &str = "answer";
+    /// With `step`: the operator wants a failed step again.
+    pub const RETRY: &str = "retry";
+    /// With `volts`, `minVolts`.
+    pub const GATE_PASSED: &str = "gate_passed";
+    /// With `volts`, `resumeVolts`.
+    pub const GATE_PAUSED: &str = "gate_paused";
+    /// With `volts`.
+    pub const GATE_RESUMED: &str = "gate_resumed";
+    /// With `text`.
+    pub const NOTE: &str = "note";
+}

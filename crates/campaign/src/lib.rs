@@ -24,6 +24,7 @@
 //! Never does: open a file or a socket, ask for the time, or know which hardware it runs on.
 
 mod builder;
+pub mod calibration;
 pub mod channels;
 pub mod checkpoint;
 mod desk;
@@ -32,8 +33,10 @@ mod gate;
 pub mod inputs;
 mod io;
 mod model;
+pub mod procedures;
 mod routine;
 pub mod runner;
+pub mod sweep;
 pub mod text;
 mod topics;
 

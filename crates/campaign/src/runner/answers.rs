@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{Phase, Runner};
-use crate::channels;
+use crate::channels::{self, event};
 use crate::checkpoint::StepRecord;
 use crate::desk::Press;
 use crate::io::RunnerInput;
@@ -36,7 +36,7 @@ impl Runner {
             self.desk.show(self.now, question);
             let seq = self.memory.prompt_seq;
             self.event(
-                "prompt",
+                event::PROMPT,
                 &[("seq", json!(seq)), ("text", text.into()), ("key", key.into()), ("unit", unit.into())],
             );
         }
@@ -147,7 +147,7 @@ impl Runner {
             (Press::Advance(None), Phase::AskStart) => self.begin_asked(input.unix),
             (Press::Advance(None), Phase::Confirm { step, again }) => self.confirmed(step, again),
             (Press::Advance(None), Phase::Offer { step }) => {
-                self.event("retry", &[("step", json!(step))]);
+                self.event(event::RETRY, &[("step", json!(step))]);
                 self.sags = 0;
                 self.again(step);
                 self.confirm_retry = true;
@@ -185,7 +185,7 @@ impl Runner {
         self.clear = true;
         self.confirm_retry = false;
         let label = self.confirm_text(step, again);
-        self.event("confirmed", &[("step", json!(step)), ("label", label.into())]);
+        self.event(event::CONFIRMED, &[("step", json!(step)), ("label", label.into())]);
         if let Some(step) = step.filter(|_| !again) {
             let (outcome, reason) = (StepOutcome::Completed, String::new());
             self.record(StepRecord { step, outcome, seconds: 0.0, min_volts: None, reason });
@@ -218,7 +218,7 @@ impl Runner {
         self.log_answer(&full, value, &unit);
         let seq = self.memory.prompt_seq;
         self.event(
-            "answer",
+            event::ANSWER,
             &[
                 ("seq", json!(seq)),
                 ("key", full.clone().into()),
@@ -263,7 +263,10 @@ impl Runner {
         for (key, value) in kept {
             let unit = self.memory.units.get(&key).cloned().unwrap_or_default();
             self.log_answer(&key, value, &unit);
-            self.event("answer", &[("key", key.into()), ("value", json!(value)), ("resumed", true.into())]);
+            self.event(
+                event::ANSWER,
+                &[("key", key.into()), ("value", json!(value)), ("resumed", true.into())],
+            );
         }
     }
 
@@ -311,10 +314,7 @@ impl Runner {
 
     fn skipped(&mut self, step: usize, reason: &str) {
         let facts = self.step_facts(step);
-        self.event(
-            "step_ended",
-            &[facts.as_slice(), &[("outcome", "skipped".into()), ("reason", reason.into())]].concat(),
-        );
+        self.event(event::STEP_SKIPPED, &[facts.as_slice(), &[("reason", reason.into())]].concat());
         let reason = reason.to_owned();
         self.record(StepRecord {
             step,

@@ -27,6 +27,7 @@ mod storage;
 use fieldlab_base::{ConfigError, Micros};
 use serde_json::{Map, Value as Json, json};
 
+use crate::channels::event;
 use crate::checkpoint::{self, Checkpoint, StepRecord};
 use crate::desk::Desk;
 use crate::gate::{self, Gate, LoadedVolts, RestingVolts};
@@ -456,7 +457,7 @@ impl Runner {
                         .err()
                         .map(|e| format!("the session is done, but its checkpoint was not removed: {e}"));
                     self.phase = Phase::Done;
-                    self.event("finished", &[]);
+                    self.event(event::FINISHED, &[]);
                     let marker = Marker::of(&self.memory, &self.plan.name);
                     self.ask_start = Some(AskStart { text: marker.question(), set_aside_first: false });
                 }
@@ -469,7 +470,7 @@ impl Runner {
         if input.ended && self.begun && !matches!(self.phase, Phase::Done | Phase::Aborted | Phase::Finishing)
         {
             self.drop_act("ended by a person");
-            self.event("aborted", &[]);
+            self.event(event::ABORTED, &[]);
             self.go(Phase::Aborted);
         }
         let enabled = input.enabled && !input.ended;
@@ -485,7 +486,7 @@ impl Runner {
                 self.settle_left = self.current.map(|p| (p, step, left));
             }
             if self.begun {
-                self.event("disabled", &[]);
+                self.event(event::DISABLED, &[]);
             }
             match self.phase {
                 Phase::AskStart => self.phase = Phase::Idle,
@@ -502,7 +503,7 @@ impl Runner {
         self.redo_from = None;
         self.resting.clear();
         if self.begun {
-            self.event("enabled", &[]);
+            self.event(event::ENABLED, &[]);
             self.enter_again();
         } else if self.phase != Phase::Finishing {
             match &self.ask_start {
@@ -519,7 +520,7 @@ impl Runner {
         let revision = self.storage.changed(self.now);
         self.echoes.push((revision, format!("session {} began", self.memory.session)));
         self.write_header();
-        self.event("session_started", &[]);
+        self.event(event::SESSION_STARTED, &[]);
         self.current = self.next_procedure();
         self.enter_again();
     }
@@ -545,7 +546,7 @@ impl Runner {
     fn enter_again(&mut self) {
         if self.resumed && !self.header_written {
             self.write_header();
-            self.event("session_resumed", &[]);
+            self.event(event::SESSION_RESUMED, &[]);
             self.log_kept_answers();
         }
         self.rebuild_done();
@@ -604,7 +605,7 @@ impl Runner {
     }
 
     fn note(&mut self, text: String) {
-        self.event("note", &[("text", text.clone().into())]);
+        self.event(event::NOTE, &[("text", text.clone().into())]);
         self.memory.notes.push(text);
         self.storage.changed(self.now);
         self.touched = true;
@@ -612,16 +613,16 @@ impl Runner {
 
     /// Writes an event with the place where it happened.
     fn event(&mut self, name: &str, more: &[(&str, Json)]) {
-        let mut event = Map::new();
-        event.insert("t".into(), self.now.as_secs().into());
-        event.insert("event".into(), name.into());
+        let mut record = Map::new();
+        record.insert("t".into(), self.now.as_secs().into());
+        record.insert("event".into(), name.into());
         if let Some(p) = self.current.and_then(|i| self.plan.procedures.get(i)) {
-            event.insert("procedure".into(), p.id.clone().into());
+            record.insert("procedure".into(), p.id.clone().into());
         }
         for (key, value) in more {
-            event.insert((*key).into(), value.clone());
+            record.insert((*key).into(), value.clone());
         }
-        self.book.event(&self.memory.session, &event);
+        self.book.event(&self.memory.session, &record);
     }
 
     fn go(&mut self, phase: Phase) {

@@ -4,11 +4,12 @@ use fieldlab_base::Micros;
 use serde_json::{Value as Json, json};
 
 use super::{Phase, Runner};
+use crate::channels::{self, event};
 use crate::checkpoint::{InFlight, StepRecord};
 use crate::gate::{Gate, LoadedVolts, Verdict};
 use crate::io::{ActReport, ActRequest, PreArmItem, RunnerInput};
 use crate::model::{StepKind, StepOutcome};
-use crate::{channels, text};
+use crate::text;
 
 /// A step that sagged below the loaded floor is redone this often.
 const MOST_SAGS: u32 = 2;
@@ -175,7 +176,7 @@ impl Runner {
         self.memory.hashes.insert(id.clone(), hash);
         self.memory.outcomes.entry(id.clone()).or_default();
         self.stamp(&id, "Started");
-        self.event("procedure_started", &[("why", why.into())]);
+        self.event(event::PROCEDURE_STARTED, &[("why", why.into())]);
         self.storage.changed(self.now);
     }
 
@@ -221,7 +222,7 @@ impl Runner {
             Verdict::Pass { volts } => {
                 if gate.paused {
                     self.note(format!("resumed at {} V", text::fixed(volts, 2)));
-                    self.event("gate_resumed", &[("volts", json!(volts))]);
+                    self.event(event::GATE_RESUMED, &[("volts", json!(volts))]);
                 }
                 if let Some(at) = &mut self.memory.in_flight {
                     at.paused = false;
@@ -230,7 +231,7 @@ impl Runner {
                     self.gate_passed = !gate.paused;
                 } else {
                     self.event(
-                        "gate_passed",
+                        event::GATE_PASSED,
                         &[("volts", json!(volts)), ("minVolts", json!(gate.min_volts))],
                     );
                     self.cursor += 1;
@@ -248,7 +249,7 @@ impl Runner {
                     volts.map_or("an unknown voltage".to_owned(), |v| format!("{} V", text::fixed(v, 2)));
                 self.note(format!("paused at {seen}, goes on from {} V", text::fixed(gate.resume_volts, 2)));
                 self.event(
-                    "gate_paused",
+                    event::GATE_PAUSED,
                     &[("volts", json!(volts)), ("resumeVolts", json!(gate.resume_volts))],
                 );
                 // People come to swap the pack: the next motion needs their word first.
@@ -294,7 +295,7 @@ impl Runner {
         self.log_shot(step);
         let mut facts = self.step_facts(step);
         facts.push(("attempt", json!(attempt)));
-        self.event("step_started", &facts);
+        self.event(event::ACT_STARTED, &facts);
         self.go(Phase::Act { step, attempt, started: self.now, loaded: LoadedVolts::default() });
         false
     }
@@ -473,7 +474,7 @@ impl Runner {
             ("reason", reason.clone().into()),
             ("results", results.into()),
         ]);
-        self.event("step_ended", &facts);
+        self.event(event::ACT_ENDED, &facts);
         self.record(StepRecord { step, outcome, seconds: took, min_volts: loaded.lowest(), reason });
     }
 
@@ -546,7 +547,7 @@ impl Runner {
         let Some(id) = self.plan.procedures.get(index).map(|p| p.id.clone()) else { return };
         let quality = self.quality(index);
         self.stamp(&id, "Finished");
-        self.event("procedure_banked", &[("quality", quality.clone().into())]);
+        self.event(event::PROCEDURE_BANKED, &[("quality", quality.clone().into())]);
         self.memory.quality.insert(id.clone(), quality);
         self.memory.completed.push(id);
         self.memory.in_flight = None;
