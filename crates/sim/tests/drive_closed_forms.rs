@@ -104,8 +104,8 @@ fn a_spin_shows_radius_over_drive_base() {
     }
     let turned = drive.body().heading_rad - start;
     assert!(turned > 5.5, "{turned}");
-    for i in 0..4 {
-        let radius = base * turned / (drive.body().wheel_rad[i] - wheels[i]);
+    for (i, wheel) in wheels.iter().enumerate() {
+        let radius = base * turned / (drive.body().wheel_rad[i] - wheel);
         assert!((radius / config.wheel_radius_m[i] - 1.0).abs() < 1e-3, "wheel {i}: {radius}");
     }
 }

@@ -5,6 +5,8 @@ mod hands;
 mod screen;
 mod tape;
 
+use std::collections::BTreeMap;
+
 use fieldlab_base::{ConfigError, Micros};
 use fieldlab_nt4::SubscribeOptions;
 use fieldlab_nt4::client::{Client, ClientConfig};
@@ -93,6 +95,8 @@ pub struct ScriptedOperator {
     connected_at: Option<Micros>,
     plan_text: String,
     plan: serde_json::Value,
+    /// What the tape said, by question; the person writes it down.
+    paper: BTreeMap<String, f64>,
     wrong: Option<String>,
     failures: (String, u32),
     disabled_since: Option<Micros>,
@@ -140,6 +144,7 @@ impl ScriptedOperator {
             connected_at: None,
             plan_text: String::new(),
             plan: serde_json::Value::Null,
+            paper: BTreeMap::new(),
             wrong: None,
             failures: (String::new(), 0),
             disabled_since: None,
@@ -299,13 +304,12 @@ impl ScriptedOperator {
     fn act(&mut self, now: Micros, world: &mut World, prompt: &Prompt, attempt: u32) {
         let screen = Screen(&self.client);
         let procedure = screen.text("ProcedureId").to_owned();
-        let kind = screen.text("StepKind").to_owned();
         let mut at = now;
         if attempt == 0 && self.wrong.take().is_some() {
             // The number on the screen is not the one on the tape.
             self.tally.redos += 1;
             self.hands.press(at, "Redo", prompt.seq);
-        } else if prompt.key.is_empty() && kind == "act" && self.gives_up(&procedure) {
+        } else if attempt == 0 && prompt.is_offer() && self.gives_up(&procedure) {
             self.tally.skips += 1;
             self.hands.reason(at, "tried three times");
             at += Micros::from_millis(600);
@@ -320,26 +324,16 @@ impl ScriptedOperator {
                 self.hands.press_again(at, attempt);
             }
         } else {
-            at = self.answer(now, world, prompt, &procedure, attempt);
+            at = self.answer(now, world, prompt, attempt);
         }
         self.doing = Doing::Waiting { prompt: prompt.seq, until: at + PATIENCE, attempt };
     }
 
-    fn answer(
-        &mut self,
-        now: Micros,
-        world: &World,
-        prompt: &Prompt,
-        procedure: &str,
-        attempt: u32,
-    ) -> Micros {
-        let truth = self.tape.read(world, procedure, &prompt.key, &prompt.unit).unwrap_or_else(|| {
-            // A question that no tape answers: something plausible.
-            let (min, max) = (prompt.min.unwrap_or(0.0), prompt.max.unwrap_or(1.0));
-            0.5 * (min + max)
-        });
+    fn answer(&mut self, now: Micros, world: &World, prompt: &Prompt, attempt: u32) -> Micros {
+        let Some((procedure, key)) = prompt.question() else { return now };
+        let truth = self.look_up(world, prompt, procedure, key, attempt);
         let mut typed = truth;
-        if attempt == 0 && self.rng.chance(self.config.mistake_rate) {
+        if attempt == 0 && !self.corrects(prompt) && self.rng.chance(self.config.mistake_rate) {
             typed = self.mistype(truth, prompt);
             if typed != truth {
                 self.tally.mistakes += 1;
@@ -347,8 +341,8 @@ impl ScriptedOperator {
             }
         }
         let same_again = attempt > 0 && Screen(&self.client).text("LastCommit").contains("SameAgain");
-        let slider = self.slider(procedure, &prompt.key, prompt);
-        let mut at = self.hands.type_number(now, procedure, &prompt.key, slider, typed);
+        let slider = self.slider(procedure, key, prompt);
+        let mut at = self.hands.type_number(now, procedure, key, slider, typed);
         at += Micros::from_millis(700);
         if same_again {
             self.hands.press(at, "SameAgain", prompt.seq);
@@ -361,6 +355,26 @@ impl ScriptedOperator {
             self.hands.press_again(at, attempt);
         }
         at
+    }
+
+    /// The number for a question: off the paper when it is asked again, off the tape otherwise.
+    fn look_up(&mut self, world: &World, prompt: &Prompt, procedure: &str, key: &str, attempt: u32) -> f64 {
+        if (attempt > 0 || self.corrects(prompt))
+            && let Some(noted) = self.paper.get(&prompt.key)
+        {
+            return *noted;
+        }
+        let read = self.tape.read(world, procedure, key, &prompt.unit).unwrap_or_else(|| {
+            // A question that no tape answers: something plausible.
+            0.5 * (prompt.min.unwrap_or(0.0) + prompt.max.unwrap_or(1.0))
+        });
+        self.paper.insert(prompt.key.clone(), read);
+        read
+    }
+
+    /// Whether the prompt asks for an answer once more, because it was mistyped.
+    fn corrects(&self, prompt: &Prompt) -> bool {
+        prompt.text.starts_with("Again:")
     }
 
     /// The finger slips by a digit, inside what the dashboard can express.

@@ -12,7 +12,7 @@ pub(crate) struct Prompt {
     pub(crate) seq: i64,
     /// What stands there.
     pub(crate) text: String,
-    /// The measure key; empty when no number is asked for.
+    /// The question as `<procedure>/<key>`; empty when no number is asked for.
     pub(crate) key: String,
     pub(crate) unit: String,
     pub(crate) min: Option<f64>,
@@ -22,6 +22,18 @@ pub(crate) struct Prompt {
 /// The screen, as the client core holds it now.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Screen<'a>(pub(crate) &'a Client);
+
+impl Prompt {
+    /// The question's procedure and key.
+    pub(crate) fn question(&self) -> Option<(&str, &str)> {
+        self.key.split_once('/')
+    }
+
+    /// Whether it offers to try again or to leave out.
+    pub(crate) fn is_offer(&self) -> bool {
+        self.key.is_empty() && self.text.contains("SkipReason")
+    }
+}
 
 impl<'a> Screen<'a> {
     fn value(self, key: &str) -> Option<&'a Value> {
