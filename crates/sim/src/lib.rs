@@ -30,6 +30,7 @@ mod drive;
 pub mod faults;
 mod motor;
 pub mod operator;
+pub mod rehearsal;
 mod rng;
 mod sensors;
 mod shooter;

@@ -268,6 +268,12 @@ impl World {
         };
     }
 
+    /// Lets every controller go neutral: its master is gone.
+    pub fn go_neutral(&mut self) {
+        use fieldlab_robot::hw::{Outputs, RobotIo as _};
+        self.apply(self.now, &Outputs::NEUTRAL);
+    }
+
     /// Whether the controller has cut all outputs for want of volts.
     #[must_use]
     pub fn is_browned_out(&self) -> bool {

@@ -163,8 +163,8 @@ impl Hands {
         self.due.push_back(Write { at, topic, what });
     }
 
-    /// Writes what is due at `now`.
-    pub(crate) fn step(&mut self, now: Micros, client: &mut Client) {
+    /// Writes what is due at `now`, stamped with the dashboard's own `stamp`.
+    pub(crate) fn step(&mut self, now: Micros, stamp: Micros, client: &mut Client) {
         while self.due.front().is_some_and(|w| w.at <= now) {
             let Some(write) = self.due.pop_front() else { return };
             let kind = match write.what {
@@ -181,8 +181,8 @@ impl Hands {
                 },
             };
             match write.what {
-                Written::Number(n) => client.set(publisher, now, ValueRef::Double(n)),
-                Written::Text(t) => client.set(publisher, now, ValueRef::String(&t)),
+                Written::Number(n) => client.set(publisher, stamp, ValueRef::Double(n)),
+                Written::Text(t) => client.set(publisher, stamp, ValueRef::String(&t)),
             }
         }
     }

@@ -9,8 +9,10 @@ use std::collections::BTreeMap;
 
 use fieldlab_base::{ConfigError, Micros};
 use fieldlab_nt4::SubscribeOptions;
-use fieldlab_nt4::client::{Client, ClientConfig};
+use fieldlab_nt4::client::{Client, ClientConfig, Event};
+use fieldlab_nt4::server::Version;
 use fieldlab_robot::driver_station::{DriverPanel, OpModeId};
+use fieldlab_values::ValueRef;
 
 pub use hands::Habit;
 use hands::{Hands, Slider};
@@ -19,6 +21,7 @@ pub use tape::TapeConfig;
 use tape::{Ahead, Tape};
 
 use crate::battery::BatteryConfig;
+use crate::rehearsal::{ProcedureResult, Progress};
 use crate::rng::Rng;
 use crate::world::World;
 
@@ -103,6 +106,12 @@ pub struct ScriptedOperator {
     /// The driver station is somebody else's until then: a fault holds it disabled.
     locked_until: Micros,
     tally: OperatorTally,
+    /// Somebody else answers and enables; this one only carries the robot and reads the tape.
+    only_carries: bool,
+    carried_for: Option<i64>,
+    session: String,
+    state: String,
+    banked: Vec<ProcedureResult>,
 }
 
 /// A prompt that did not go away this long after a press did not take it.
@@ -150,9 +159,66 @@ impl ScriptedOperator {
             disabled_since: None,
             locked_until: Micros::ZERO,
             tally: OperatorTally::default(),
+            only_carries: false,
+            carried_for: None,
+            session: String::new(),
+            state: String::new(),
+            banked: Vec::new(),
             config,
             client,
         })
+    }
+
+    /// Leaves dashboard and driver station to somebody else when `only` says so.
+    #[must_use]
+    pub const fn only_carries(mut self, only: bool) -> Self {
+        self.only_carries = only;
+        self
+    }
+
+    /// The version of the protocol that its dashboard speaks.
+    #[must_use]
+    pub const fn version(&self) -> Version {
+        match self.config.habit {
+            Habit::Console => Version::V40,
+            Habit::Page | Habit::Tab => Version::V41,
+        }
+    }
+
+    /// The session's id, as it last stood on the screen.
+    #[must_use]
+    pub fn session(&self) -> &str {
+        &self.session
+    }
+
+    /// The procedures that were banked while this person watched, in order.
+    #[must_use]
+    pub fn banked(&self) -> &[ProcedureResult] {
+        &self.banked
+    }
+
+    /// What stands on the screen, for a progress bar; `world` is for the tape.
+    pub fn progress(&mut self, world: &World) -> Progress {
+        let screen = Screen(&self.client);
+        let prompt = screen.prompt();
+        let hint = prompt.as_ref().and_then(|p| {
+            let (procedure, key) = p.question()?;
+            // Read with a steady hand: looking must not use up chance.
+            self.tape.clone().read(world, procedure, key, &p.unit)
+        });
+        let screen = Screen(&self.client);
+        Progress {
+            now: Micros::ZERO,
+            done: screen.number("Progress").unwrap_or(0.0),
+            state: screen.text("State").to_owned(),
+            procedure: screen.text("Procedure").to_owned(),
+            step: screen.text("Step").to_owned(),
+            prompt: prompt.map(|p| p.text).unwrap_or_default(),
+            hint,
+            battery_volts: 0.0,
+            enabled: false,
+            running: false,
+        }
     }
 
     /// The client core, for whoever carries its messages.
@@ -181,10 +247,10 @@ impl ScriptedOperator {
         self.locked_until = self.locked_until.max(until);
     }
 
-    /// The campaign's state token as it stands on the screen.
+    /// The campaign's state token, as it last stood on the screen.
     #[must_use]
     pub fn state(&self) -> &str {
-        Screen(&self.client).text("State")
+        &self.state
     }
 
     /// Where the campaign is, as it stands on the screen.
@@ -203,10 +269,17 @@ impl ScriptedOperator {
     }
 
     /// One glance at the screen and whatever follows from it. `now` is the person's own clock, which never restarts;
-    /// `field_lab` is the op mode to select. The owner carries the client's messages before and after.
-    pub fn step(&mut self, now: Micros, world: &mut World, panel: &DriverPanel, field_lab: OpModeId) {
-        // Events are for programs; the person looks at the latest values.
-        while self.client.poll_event().is_some() {}
+    /// `stamp` is what the dashboard stamps its writes with; `field_lab` is the op mode to select. The owner carries the
+    /// client's messages before and after.
+    pub fn step(
+        &mut self,
+        now: Micros,
+        stamp: Micros,
+        world: &mut World,
+        panel: &DriverPanel,
+        field_lab: OpModeId,
+    ) {
+        self.look();
         if !self.client.is_connected() {
             if self.connected_at.take().is_some() {
                 self.hands.disconnected(&mut self.client);
@@ -217,7 +290,11 @@ impl ScriptedOperator {
             return;
         }
         let since = *self.connected_at.get_or_insert(now);
-        self.hands.step(now, &mut self.client);
+        if self.only_carries {
+            self.carry_only(world);
+            return;
+        }
+        self.hands.step(now, stamp, &mut self.client);
         if let Doing::Swapping { until } = self.doing {
             if now >= until {
                 self.put_pack_in(world);
@@ -232,6 +309,51 @@ impl ScriptedOperator {
         self.work_station(now, panel, field_lab);
         if panel.state().may_move() {
             self.work_prompt(now, world);
+        }
+    }
+
+    /// Keeps what would be gone with the next connection.
+    fn look(&mut self) {
+        while let Some(event) = self.client.poll_event() {
+            let Event::Value { name, value, .. } = event else { continue };
+            if let ValueRef::String(text) = value.as_ref()
+                && name.starts_with("/Catalyst/FieldLab/")
+                && name.ends_with("/Events")
+            {
+                self.note_event(text);
+            }
+        }
+        let screen = Screen(&self.client);
+        if screen.is_live() {
+            self.state.clear();
+            self.state.push_str(screen.text("State"));
+            if !screen.text("Session").is_empty() {
+                self.session.clear();
+                self.session.push_str(screen.text("Session"));
+            }
+        }
+    }
+
+    fn note_event(&mut self, text: &str) {
+        let event: serde_json::Value = serde_json::from_str(text).unwrap_or_default();
+        if event["event"] == "procedure_banked"
+            && let Some(id) = event["procedure"].as_str()
+        {
+            let outcome = event["quality"].as_str().unwrap_or_default().to_owned();
+            self.banked.retain(|b| b.id != id);
+            self.banked.push(ProcedureResult { id: id.to_owned(), outcome });
+        }
+    }
+
+    /// Puts the robot where a Confirm wants it, as soon as it is shown.
+    fn carry_only(&mut self, world: &mut World) {
+        let Some(prompt) = Screen(&self.client).prompt().filter(|_| self.state == "AWAITING_OPERATOR") else {
+            return;
+        };
+        if prompt.key.is_empty() && self.carried_for != Some(prompt.seq) {
+            self.carried_for = Some(prompt.seq);
+            let ahead = self.ahead(&prompt);
+            self.tape.prepare(world, &ahead);
         }
     }
 
