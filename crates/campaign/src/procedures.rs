@@ -53,6 +53,9 @@ pub struct Drivetrain {
     pub lap_side_m: f64,
     /// How fast a lap and a straight run are driven, m/s.
     pub lap_speed_mps: f64,
+    /// The step of the dynamic tests, V. Above slip current times motor resistance the wheels spin at the start of the
+    /// test, and kA is not the drive's.
+    pub step_volts: f64,
 }
 
 impl Default for Drivetrain {
@@ -66,6 +69,7 @@ impl Default for Drivetrain {
             max_speed_mps: 4.5,
             lap_side_m: 2.0,
             lap_speed_mps: 1.5,
+            step_volts: 7.0,
         }
     }
 }
@@ -84,6 +88,7 @@ impl Drivetrain {
         check::positive("max_speed_mps", self.max_speed_mps)?;
         check::within("lap_side_m", self.lap_side_m, 0.2, 20.0)?;
         check::positive("lap_speed_mps", self.lap_speed_mps)?;
+        check::within("step_volts", self.step_volts, 0.1, 12.0)?;
         Ok(())
     }
 
@@ -176,7 +181,7 @@ pub fn drive_feedforward<A: From<Routine>>(drive: &Drivetrain) -> Result<Procedu
         let stop_secs = if test.is_quasistatic() { quasistatic_secs } else { dynamic_secs };
         let config = SysIdConfig {
             ramp_volts_per_sec: 1.0,
-            step_volts: 7.0,
+            step_volts: drive.step_volts,
             stop_distance_m: drive.runway_m - drive.braking_m,
             stop_speed_mps: drive.max_speed_mps,
             stop_secs,
