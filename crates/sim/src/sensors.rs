@@ -1,5 +1,7 @@
 //! What the robot is told instead of the truth.
 
+use std::fmt;
+
 use fieldlab_base::Micros;
 
 use crate::rng::Rng;
@@ -37,6 +39,31 @@ pub struct SensorConfig {
     pub vision_noise: (f64, f64),
     /// Error of the camera's mount, in the robot's frame: x, y (m), heading (rad).
     pub vision_bias: (f64, f64, f64),
+}
+
+/// The settings on one line, for whoever reads what a rehearsal printed.
+impl fmt::Display for SensorConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "sensors: velocity noise {} m/s over {} ms in {} taps, counts of {} mm, frames up to {} ms old, {} % stale, \
+             battery noise {} V, loop jitter {} ms, load {} V, amps noise {} A, gyro noise {} rad, drift {} rad/s, \
+             scale {:+} %",
+            self.velocity_noise_mps,
+            self.velocity_difference_ms,
+            self.velocity_taps,
+            self.position_count_m * 1e3,
+            self.frame_age_ms,
+            self.stale_chance * 100.0,
+            self.battery_noise_volts,
+            self.loop_jitter_ms,
+            self.load_volts,
+            self.amps_noise,
+            self.gyro_noise_rad,
+            self.gyro_drift_rad_per_sec,
+            self.gyro_scale_error * 100.0,
+        )
+    }
 }
 
 impl SensorConfig {

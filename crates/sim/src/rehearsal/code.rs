@@ -38,7 +38,8 @@ impl Code {
         booted_at: Micros,
     ) -> Result<Self, RehearsalError> {
         let disk = DiskState::default();
-        let mut site = Site::new(&config.out, Pace::Virtual, Rng::stream(config.seed, "boot").next_u64() ^ boot);
+        let mut site =
+            Site::new(&config.out, Pace::Virtual, Rng::stream(config.seed, "boot").next_u64() ^ boot);
         site.checkpoint = config.out.join("fieldlab-checkpoint.json");
         site.header = super::header(config, world);
         let state = disk.clone();

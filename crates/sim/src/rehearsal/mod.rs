@@ -11,8 +11,8 @@ use fieldlab_base::{ConfigError, Micros};
 use fieldlab_nt4_net::Hub;
 use fieldlab_robot::driver_station::DriverPanel;
 
-pub use campaign::{FIELD_LAB, Scope};
 use campaign::op_modes;
+pub use campaign::{FIELD_LAB, Scope};
 use code::Code;
 
 use crate::battery::BatteryConfig;
@@ -123,6 +123,8 @@ pub struct Progress {
 /// What a person at a terminal does beside the driver station.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Deed {
+    /// Selects Field Lab, or nothing when it is selected.
+    Select,
     /// Puts a fresh pack in.
     SwapPack,
     /// Cuts the power; it is back two seconds later.
@@ -317,7 +319,9 @@ impl Afternoon<'_> {
         if self.done_at.is_none() && matches!(self.operator.state(), "DONE" | "ABORTED") {
             self.done_at = Some(now);
         }
-        self.quit || self.fault.is_some() || self.done_at.is_some_and(|at| now.since(at) > Micros::from_secs(1.0))
+        self.quit
+            || self.fault.is_some()
+            || self.done_at.is_some_and(|at| now.since(at) > Micros::from_secs(1.0))
     }
 
     fn step(&mut self, now: Micros, turn: i64) -> Result<(), RehearsalError> {
@@ -429,6 +433,11 @@ impl Afternoon<'_> {
         progress.running = self.code.is_some();
         for deed in self.stage.progress(&progress) {
             match deed {
+                Deed::Select => {
+                    let selected = self.panel.state().selected;
+                    let field_lab = self.code.as_ref().map(|code| code.field_lab);
+                    self.panel.select(field_lab.filter(|_| selected != field_lab));
+                }
                 Deed::SwapPack => {
                     let pack = BatteryConfig::healthy("fresh pack");
                     // A healthy pack is never refused.
