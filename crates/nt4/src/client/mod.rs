@@ -18,7 +18,7 @@ use fieldlab_values::{DataType, Value};
 pub use publish::{PublishOptions, PublisherId};
 pub use sync::ClockEstimate;
 
-use self::publish::Publisher;
+use self::publish::{Publisher, Waiting};
 use self::sync::TimeSync;
 use crate::control::{ClientMessage, Properties, SubscribeOptions};
 use crate::error::NtError;
@@ -120,6 +120,14 @@ pub struct ClientStats {
     pub topics_refused: u64,
 }
 
+/// What waits to be sent, in the order in which it was said.
+#[derive(Debug)]
+enum Out {
+    /// Items of an array that is still open.
+    Control(String),
+    Value(Waiting),
+}
+
 #[derive(Debug)]
 struct Subscription {
     topics: Vec<String>,
@@ -140,8 +148,7 @@ pub struct Client {
     by_name: BTreeMap<Arc<str>, i64>,
     latest: BTreeMap<Arc<str>, (Micros, Value)>,
     sync: TimeSync,
-    control: String,
-    values: VecDeque<publish::Waiting>,
+    out: VecDeque<Out>,
     value_bytes: usize,
     events: VecDeque<Event>,
     stats: ClientStats,
@@ -169,8 +176,7 @@ impl Client {
             by_name: BTreeMap::new(),
             latest: BTreeMap::new(),
             sync: TimeSync::default(),
-            control: String::new(),
-            values: VecDeque::new(),
+            out: VecDeque::new(),
             value_bytes: 0,
             events: VecDeque::new(),
             stats: ClientStats::default(),
@@ -184,8 +190,7 @@ impl Client {
         self.by_name.clear();
         self.latest.clear();
         self.sync.reset();
-        self.control.clear();
-        self.clear_values();
+        self.clear_out();
         self.push_event(Event::Connected);
         let said: Vec<ClientMessage> = self
             .publishers
@@ -206,8 +211,7 @@ impl Client {
     /// The connection is gone.
     pub fn disconnected(&mut self) {
         if self.version.take().is_some() {
-            self.control.clear();
-            self.clear_values();
+            self.clear_out();
             self.push_event(Event::Disconnected);
         }
     }
@@ -299,8 +303,11 @@ impl Client {
     #[must_use]
     pub fn next_due(&self) -> Option<Micros> {
         self.version?;
-        let sendable = self.values.iter().any(|v| self.sendable(v));
-        Some(if !self.control.is_empty() || sendable { Micros::MIN } else { self.sync.due() })
+        let ready = self.out.iter().any(|o| match o {
+            Out::Control(_) => true,
+            Out::Value(waiting) => self.sendable(waiting),
+        });
+        Some(if ready { Micros::MIN } else { self.sync.due() })
     }
 
     /// Hands `sink` everything that is to be sent at `now`.
@@ -315,19 +322,20 @@ impl Client {
             self.sync.asked(now);
             sink(Frame::Binary(&ask));
         }
-        if !self.control.is_empty() {
-            self.control.push(']');
-            sink(Frame::Text(&self.control));
-            self.control.clear();
-        }
-        self.transmit_values(&mut sink);
+        self.transmit_queue(&mut sink);
     }
 
     /// Queues a control message. What waits is bounded by the tables of publishers and subscriptions, and by how often
     /// the owner changes them between two calls of `transmit`.
     fn say(&mut self, message: &ClientMessage) {
-        self.control.push(if self.control.is_empty() { '[' } else { ',' });
-        message.write(&mut self.control);
+        if let Some(Out::Control(open)) = self.out.back_mut() {
+            open.push(',');
+            message.write(open);
+        } else {
+            let mut open = "[".to_owned();
+            message.write(&mut open);
+            self.out.push_back(Out::Control(open));
+        }
     }
 
     fn push_event(&mut self, event: Event) {
@@ -339,6 +347,3 @@ impl Client {
         self.events.push_back(event);
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,13 +1,18 @@
 //! Publishers and the values that wait to be sent.
 
+use std::collections::VecDeque;
+
 use fieldlab_base::Micros;
 use fieldlab_values::{DataType, ValueRef};
 
-use super::Client;
+use super::{Client, Out};
 use crate::control::{ClientMessage, Properties};
 use crate::error::NtError;
 use crate::server::Frame;
 use crate::wire;
+
+/// About one network packet.
+const FRAME_BYTES: usize = 1380;
 
 /// A publisher of this client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -57,6 +62,12 @@ pub(super) struct Waiting {
     bytes: Vec<u8>,
 }
 
+impl Waiting {
+    fn cost(&self) -> usize {
+        self.bytes.len() + 24
+    }
+}
+
 impl Client {
     /// Publishes a topic.
     ///
@@ -91,11 +102,18 @@ impl Client {
         if self.publishers.remove(&publisher.0).is_none() {
             return;
         }
-        // Control messages leave before values, so what waits would arrive at a publisher that is gone.
-        let freed: usize =
-            self.values.iter().filter(|v| v.pubuid == publisher.0).map(|v| v.bytes.len()).sum();
-        self.values.retain(|v| v.pubuid != publisher.0);
-        self.value_bytes -= freed;
+        // Values that must still wait for the server's clock would arrive at a publisher that is gone.
+        if self.sync.best().is_none() {
+            let mut freed = 0;
+            self.out.retain(|out| match out {
+                Out::Value(v) if v.pubuid == publisher.0 && v.time.is_some() => {
+                    freed += v.cost();
+                    false
+                }
+                _ => true,
+            });
+            self.value_bytes -= freed;
+        }
         if self.is_connected() {
             self.say(&ClientMessage::Unpublish { pubuid: publisher.0 });
         }
@@ -140,22 +158,23 @@ impl Client {
     }
 
     fn queue(&mut self, waiting: Waiting) {
-        self.value_bytes += waiting.bytes.len() + 24;
-        self.values.push_back(waiting);
+        self.value_bytes += waiting.cost();
+        self.out.push_back(Out::Value(waiting));
         // Over the limit the oldest value that a later one of its publisher replaces goes first.
         while self.value_bytes > self.limits.queue_bytes {
-            let replaced = (0..self.values.len()).find(|i| {
-                let uid = self.values[*i].pubuid;
-                self.values.iter().skip(i + 1).any(|later| later.pubuid == uid)
+            let of = |out: &Out| if let Out::Value(v) = out { Some(v.pubuid) } else { None };
+            let replaced = (0..self.out.len()).find(|i| {
+                let uid = of(&self.out[*i]);
+                uid.is_some() && self.out.iter().skip(i + 1).any(|later| of(later) == uid)
             });
-            let Some(gone) = replaced.and_then(|i| self.values.remove(i)) else { return };
-            self.value_bytes -= gone.bytes.len() + 24;
+            let Some(Out::Value(gone)) = replaced.and_then(|i| self.out.remove(i)) else { return };
+            self.value_bytes -= gone.cost();
             self.stats.replaced += 1;
         }
     }
 
-    pub(super) fn clear_values(&mut self) {
-        self.values.clear();
+    pub(super) fn clear_out(&mut self) {
+        self.out.clear();
         self.value_bytes = 0;
     }
 
@@ -179,11 +198,20 @@ impl Client {
         waiting.time.is_none() || self.sync.best().is_some()
     }
 
-    pub(super) fn transmit_values(&mut self, sink: &mut impl FnMut(Frame<'_>)) {
+    pub(super) fn transmit_queue(&mut self, sink: &mut impl FnMut(Frame<'_>)) {
         let offset = self.sync.best().map(|b| b.offset);
         let mut frame = Vec::new();
-        let mut kept = std::collections::VecDeque::new();
-        while let Some(waiting) = self.values.pop_front() {
+        let mut kept = VecDeque::new();
+        while let Some(out) = self.out.pop_front() {
+            let waiting = match out {
+                Out::Value(waiting) => waiting,
+                Out::Control(mut open) => {
+                    flush(&mut frame, sink);
+                    open.push(']');
+                    sink(Frame::Text(&open));
+                    continue;
+                }
+            };
             let time = match (waiting.time, offset) {
                 (None, _) => Micros::ZERO,
                 // 0 means "default" on the wire; a real value set at the server's very zero is one microsecond off.
@@ -192,21 +220,25 @@ impl Client {
                     time => time,
                 },
                 (Some(_), None) => {
-                    kept.push_back(waiting);
+                    kept.push_back(Out::Value(waiting));
                     continue;
                 }
             };
-            self.value_bytes -= waiting.bytes.len() + 24;
-            if !frame.is_empty() && frame.len() + waiting.bytes.len() > 1380 {
-                sink(Frame::Binary(&frame));
-                frame.clear();
+            self.value_bytes -= waiting.cost();
+            if frame.len() + waiting.bytes.len() > FRAME_BYTES {
+                flush(&mut frame, sink);
             }
             wire::write_front(&mut frame, i64::from(waiting.pubuid), time, waiting.code);
             frame.extend_from_slice(&waiting.bytes);
         }
-        self.values = kept;
-        if !frame.is_empty() {
-            sink(Frame::Binary(&frame));
-        }
+        self.out = kept;
+        flush(&mut frame, sink);
+    }
+}
+
+fn flush(frame: &mut Vec<u8>, sink: &mut impl FnMut(Frame<'_>)) {
+    if !frame.is_empty() {
+        sink(Frame::Binary(frame));
+        frame.clear();
     }
 }

@@ -173,9 +173,13 @@ impl Connection {
         }
         if newly {
             topic.subscribers.push(me);
-            if topic.stored.is_some() && state.pending == Pending::Nothing {
-                state.pending = Pending::Stored;
-                self.out.push_dirty(lane, slot);
+            let waits = state.pending != Pending::Nothing;
+            if let Some(stored) = topic.stored.as_ref().filter(|_| !waits) {
+                // Who wants every value gets this one too, even when the next follows at once.
+                if !(all && self.out.push_lane(lane, &stored.bytes, limits.queue_bytes)) {
+                    self.states[slot as usize].pending = Pending::Stored;
+                    self.out.push_dirty(lane, slot);
+                }
                 self.out.hurry(lane);
             }
         }

@@ -93,9 +93,16 @@ impl Server {
                 } else if !self.topics[slot as usize].stored.as_ref().is_some_and(|s| s.restored) {
                     self.drop_value(slot);
                 }
-                // Owned first: an update may clear what kept the topic alive.
-                self.topics[slot as usize].owner = Owner::Robot;
-                self.update_properties(slot, properties, None);
+                // Owned first: an update may clear what kept the topic alive. A stranger's properties go with its value.
+                let topic = &mut self.topics[slot as usize];
+                topic.owner = Owner::Robot;
+                let mut update = properties.clone();
+                for key in topic.properties.keys().filter(|k| !properties.contains_key(*k)) {
+                    update.insert(key.clone(), serde_json::Value::Null);
+                }
+                if update.iter().any(|(k, v)| topic.properties.get(k) != Some(v)) {
+                    self.update_properties(slot, &update, None);
+                }
                 slot
             }
         };

@@ -191,6 +191,3 @@ impl Server {
 fn at(clients: &mut [Option<Box<Connection>>], slot: u32) -> Option<&mut Connection> {
     clients.get_mut(slot as usize)?.as_deref_mut()
 }
-
-#[cfg(test)]
-mod tests;

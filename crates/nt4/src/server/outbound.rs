@@ -188,7 +188,7 @@ impl Outbound {
     }
 
     /// Appends to a lane when the limit allows.
-    fn push_lane(&mut self, lane: u16, bytes: &[u8], limit: usize) -> bool {
+    pub(super) fn push_lane(&mut self, lane: u16, bytes: &[u8], limit: usize) -> bool {
         if self.lane_bytes + bytes.len() > limit {
             return false;
         }
