@@ -190,34 +190,39 @@ impl<'a> Replay<'a> {
 
     fn event(&mut self, t: f64, event: &Json) {
         let Some(word) = text(event, &["event"]) else { return };
-        let id = text(event, &["procedure"]).map(str::to_owned);
-        let label = text(event, &["label", "text", "prompt"]).unwrap_or_default().to_owned();
+        if event.get("resumed").and_then(Json::as_bool) == Some(true) {
+            // Answers kept over a reboot are told again; they were given before.
+            return;
+        }
+        if let Some(id) = text(event, &["procedure"])
+            && self.open.as_ref().is_none_or(|(open, _)| open != id)
+            && word != "procedure_banked"
+        {
+            // After a reboot a procedure goes on without being started again.
+            self.close_all(t);
+            let procedure = procedure(self.story, id);
+            if procedure.progress == Progress::NotReached {
+                procedure.progress = Progress::CutShort;
+            }
+            self.open = Some((id.to_owned(), t));
+        }
+        let is_act = text(event, &["kind"]) == Some("act");
         match word {
-            "procedure_started" | "procedure_resumed" => {
+            "procedure_banked" => {
                 self.close_all(t);
-                if let Some(id) = id {
-                    let procedure = procedure(self.story, &id);
-                    if procedure.progress == Progress::NotReached {
-                        procedure.progress = Progress::CutShort;
-                    }
-                    self.open = Some((id, t));
+                if let Some(id) = text(event, &["procedure"]) {
+                    let quality = text(event, &["quality"]).unwrap_or_default();
+                    let procedure = procedure(self.story, id);
+                    procedure.progress =
+                        if quality.starts_with("empty") { Progress::Skipped } else { Progress::Banked };
+                    procedure.mark = Some(quality.to_owned()).filter(|q| !q.is_empty() && q != "good");
                 }
             }
-            "procedure_finished" | "procedure_skipped" | "procedure_banked" => {
-                self.close_all(t);
-                if let Some(id) = id {
-                    let mark = text(event, &["quality", "mark", "reason"]).map(str::to_owned);
-                    let skipped = word == "procedure_skipped" || text(event, &["outcome"]) == Some("skipped");
-                    let procedure = procedure(self.story, &id);
-                    procedure.progress = if skipped { Progress::Skipped } else { Progress::Banked };
-                    procedure.mark = mark.or_else(|| procedure.mark.take());
-                }
-            }
-            "act_started" => {
+            "step_started" if is_act => {
                 self.close_act(t, "open", BTreeMap::new());
-                self.act = Some((label, t));
+                self.act = Some((text(event, &["label"]).unwrap_or_default().to_owned(), t));
             }
-            "act_ended" => {
+            "step_ended" if is_act => {
                 let results = event
                     .get("results")
                     .and_then(Json::as_object)
@@ -225,13 +230,14 @@ impl<'a> Replay<'a> {
                     .unwrap_or_default();
                 self.close_act(t, text(event, &["outcome"]).unwrap_or("open"), results);
             }
-            "prompt" | "prompt_shown" => {
+            "prompt" => {
                 self.close_prompt(t);
-                self.prompt = Some((label, t));
+                self.prompt = Some((text(event, &["text"]).unwrap_or_default().to_owned(), t));
             }
-            "answer" | "answer_committed" | "confirmed" | "prompt_cleared" => self.close_prompt(t),
+            "answer" | "confirmed" | "retry" | "disabled" => self.close_prompt(t),
             "gate_paused" => self.pause = Some(t),
             "gate_resumed" | "gate_passed" => self.close_pause(t),
+            "aborted" | "finished" => self.close_all(t),
             _ => {}
         }
     }
@@ -332,13 +338,15 @@ fn measurements(view: &View<'_>, scoped: &BTreeMap<&str, &str>, story: &mut Stor
         let Some(unit_key) = scoped.get(format!("{rest}.unit").as_str()) else { continue };
         let unit = view.texts(unit_key).into_iter().rev().map(|(_, u)| u).next();
         let series = view.numbers(key);
-        let last = series.t.last().copied().zip(series.v.last().copied());
+        let value = series.v.last().copied();
+        // A kept answer is logged again after every reboot: it was given when its last value first stood there.
+        let given = series.v.iter().rposition(|v| Some(*v) != value).map_or(0, |i| i + 1);
         found.push(Measurement {
             procedure: procedure.to_owned(),
             key: leaf.to_owned(),
-            value: last.map(|(_, v)| v),
+            value,
             unit,
-            at_secs: last.map(|(t, _)| t),
+            at_secs: series.t.get(given).copied(),
             out_of_range: false,
             label: None,
         });

@@ -34,3 +34,5 @@ mod regress;
 mod story;
 
 pub use analyse::{Options, analyse};
+mod diff;
+pub use diff::{Advice, DiffRow, diff, parse_constants};

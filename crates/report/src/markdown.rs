@@ -1,0 +1,113 @@
+//! Markdown. Every word from a log is escaped: a label cannot break a table, open a link or start a heading.
+
+use fieldlab_analysis::findings::Findings;
+
+use crate::document::{Block, Cell, Table};
+use crate::sections;
+
+/// The report as Markdown with a final newline.
+#[must_use]
+pub fn markdown(findings: &Findings) -> String {
+    render(&sections::all(findings))
+}
+
+pub(crate) fn render(blocks: &[Block]) -> String {
+    let mut out = String::new();
+    for block in blocks {
+        match block {
+            Block::Heading(level, s) => {
+                out.push_str(&format!("{} {}\n\n", "#".repeat(usize::from(*level)), escape(s)));
+            }
+            Block::Text(s) => out.push_str(&format!("{}\n\n", escape(s))),
+            Block::Alert(_, s) => out.push_str(&format!("> {}\n\n", escape(s))),
+            Block::List(items) => {
+                for item in items {
+                    out.push_str(&format!("- {}\n", escape(item)));
+                }
+                out.push('\n');
+            }
+            Block::Table(t) => table(t, &mut out),
+            Block::Figure(_) => {}
+        }
+    }
+    let kept = out.trim_end().len();
+    out.truncate(kept);
+    out.push('\n');
+    out
+}
+
+fn table(table: &Table, out: &mut String) {
+    let numeric = |i: usize| {
+        table.rows.iter().any(|r| matches!(r.get(i), Some(Cell::Number(_))))
+            && table.rows.iter().all(|r| !matches!(r.get(i), Some(Cell::Chip(..))))
+    };
+    let line = |cells: Vec<String>, out: &mut String| {
+        out.push_str("| ");
+        out.push_str(&cells.join(" | "));
+        out.push_str(" |\n");
+    };
+    line(table.head.iter().map(|h| escape(h)).collect(), out);
+    line((0..table.head.len()).map(|i| if numeric(i) { "---:" } else { "---" }.to_owned()).collect(), out);
+    for row in &table.rows {
+        line(row.iter().map(|c| escape(c.words())).collect(), out);
+    }
+    out.push('\n');
+}
+
+/// T18: makes any text safe inside a cell, a paragraph or a list item. Line breaks become spaces; characters that
+/// Markdown or the HTML inside it could act on are written as entities or with a backslash.
+#[must_use]
+pub(crate) fn escape(s: &str) -> String {
+    let mut out = String::with_capacity(s.len());
+    let chars: Vec<char> = s.chars().collect();
+    for (i, c) in chars.iter().copied().enumerate() {
+        // An underscore inside a word is only an underscore.
+        let inside = |i: usize| {
+            let side = |j: Option<usize>| j.and_then(|j| chars.get(j)).is_some_and(|c| c.is_alphanumeric());
+            side(i.checked_sub(1)) && side(i.checked_add(1))
+        };
+        match c {
+            '_' if inside(i) => out.push(c),
+            '\n' | '\r' | '\t' => out.push(' '),
+            c if c.is_control() => out.push('\u{fffd}'),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            '|' | '\\' | '`' | '*' | '_' | '[' | ']' | '~' => {
+                out.push('\\');
+                out.push(c);
+            }
+            '#' | '+' | '-' | '='
+                if i == 0 && s.len() > 1 && !s[1..].starts_with(|n: char| n.is_ascii_digit()) =>
+            {
+                out.push('\\');
+                out.push(c);
+            }
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn t18_cells_are_escaped() {
+        for (raw, safe) in [
+            ("a|b", "a\\|b"),
+            ("<script>x</script>", "&lt;script&gt;x&lt;/script&gt;"),
+            ("two\nlines", "two lines"),
+            ("# head", "\\# head"),
+            ("-1.5", "-1.5"),
+            ("- item", "\\- item"),
+            ("[a](b)", "\\[a\\](b)"),
+            ("\u{1b}[2J", "\u{fffd}\\[2J"),
+            ("-", "-"),
+            ("", ""),
+        ] {
+            assert_eq!(escape(raw), safe, "{raw:?}");
+        }
+    }
+}
