@@ -1,7 +1,9 @@
 //! The robot side: the 20 ms loop, op modes, hardware traits, and the one door through which numbers leave.
 pub mod actions;
+pub mod acts;
 pub mod clock;
 pub mod driver_station;
+pub mod field_lab;
 pub mod hw;
 pub mod network;
 pub mod operator;
@@ -10,3 +12,4 @@ pub mod robot_loop;
 pub mod site;
 pub mod storage;
 pub mod telemetry;
+pub mod utility;

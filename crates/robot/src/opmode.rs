@@ -21,7 +21,7 @@ pub enum OpModeKind {
 }
 
 /// How an op mode appears on the driver station.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OpModeInfo {
     /// Its list.
     pub kind: OpModeKind,
