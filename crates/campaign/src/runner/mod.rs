@@ -296,7 +296,8 @@ impl Runner {
 
     fn resume(&mut self, old: Checkpoint, from_backup: Option<String>) {
         self.memory = old;
-        self.memory.prompt_seq = self.memory.prompt_seq.max(1);
+        // Prompts that were shown after the last save are not in it: skip over their numbers.
+        self.memory.prompt_seq = self.memory.prompt_seq.clamp(1, 1 << 40) + 100;
         let mut notes = session::fit_to_plan(&mut self.memory, &self.plan, &self.hashes);
         if let Some(reason) = from_backup {
             let text = format!("the checkpoint's backup was used: {reason}");
