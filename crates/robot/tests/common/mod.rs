@@ -1,5 +1,13 @@
 //! A robot that does exactly what it is told, for tests of the loop. Physics is another crate's business.
-#![allow(dead_code, unreachable_pub, reason = "each test program uses another part of it")]
+#![allow(
+    dead_code,
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "each test program uses another part of it"
+)]
+
+pub mod rig;
 
 use std::cell::RefCell;
 use std::f64::consts::TAU;
