@@ -46,9 +46,9 @@ impl fmt::Display for SensorConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "sensors: velocity noise {} m/s over {} ms in {} taps, counts of {} mm, frames up to {} ms old, {} % stale, \
-             battery noise {} V, loop jitter {} ms, load {} V, amps noise {} A, gyro noise {} rad, drift {} rad/s, \
-             scale {:+} %",
+            "sensors: velocity noise {} m/s over {} ms in {} taps, counts of {:.3} mm, frames up to {} ms old, {} % stale, \
+             battery noise {} V, loop jitter {} ms, load {} V, amps noise {} A, gyro noise {} rad, drift {:.1e} rad/s, \
+             scale {:+.3} %",
             self.velocity_noise_mps,
             self.velocity_difference_ms,
             self.velocity_taps,
@@ -115,8 +115,8 @@ impl SensorConfig {
     #[must_use]
     pub fn describe(&self) -> String {
         format!(
-            "wheel speed: {} ms difference, {} taps, noise {} m/s; counts of {} mm; frames 0-{} ms old, {} % stale; \
-             loop jitter {} ms; load {} V; battery noise {} V; gyro noise {} rad, drift {} rad/s, scale {:+} %",
+            "wheel speed: {} ms difference, {} taps, noise {} m/s; counts of {:.3} mm; frames 0-{} ms old, {} % stale; \
+             loop jitter {} ms; load {} V; battery noise {} V; gyro noise {} rad, drift {:.1e} rad/s, scale {:+.3} %",
             self.velocity_difference_ms,
             self.velocity_taps,
             self.velocity_noise_mps,
