@@ -5,9 +5,13 @@
 //! what it wanted. It never changes or deletes a log.
 
 mod channels;
+mod diff;
 mod draw;
 mod exit;
 mod out;
+mod rehearse;
+mod report;
+mod terminal;
 
 use std::process::ExitCode;
 
@@ -26,6 +30,14 @@ struct Words {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Run a whole campaign on a simulated robot, then report on its logs beside the simulator's own truth
+    Rehearse(rehearse::Words),
+    /// Turn logs into constants: what was measured, how well, and what is missing
+    Report(report::Words),
+    /// The report's numbers as JSON; the same bytes as `report --format json`
+    Json(report::Input),
+    /// Compare the constants that a robot believes with what the logs measured
+    Diff(diff::Words),
     /// List every entry of the logs with type, count and time range
     Channels(channels::Words),
     /// Surfaces, samples, captures and constants of robots that draw
@@ -35,6 +47,10 @@ enum Command {
 fn main() -> ExitCode {
     let words = Words::parse();
     let end = match words.command {
+        Command::Rehearse(words) => rehearse::run(&words),
+        Command::Report(words) => report::run(&words),
+        Command::Json(input) => report::run_json(&input),
+        Command::Diff(words) => diff::run(&words),
         Command::Channels(words) => channels::run(&words),
         Command::Draw(words) => draw::run(&words),
     };

@@ -1,0 +1,153 @@
+//! The stage on which a rehearsal is watched: a server for dashboards, a pace, and a terminal or a bar.
+
+use std::any::Any;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::{Duration, Instant};
+
+use fieldlab_base::Micros;
+use fieldlab_nt4_net::{Clock, Hub, NetServer, NetServerConfig};
+use fieldlab_robot::driver_station::DriverPanel;
+use fieldlab_sim::rehearsal::{Deed, Progress, Stage};
+use indicatif::ProgressBar;
+
+use crate::out;
+use crate::terminal::{Key, Terminal};
+
+/// A rehearsal with a server on a port.
+pub(super) struct Watched {
+    addr: SocketAddr,
+    announced: bool,
+    realtime: bool,
+    /// When the world's clock showed zero.
+    started: Instant,
+    /// The world's clock, microseconds.
+    world: Arc<AtomicI64>,
+    panel: DriverPanel,
+    terminal: Option<Terminal>,
+    bar: ProgressBar,
+}
+
+impl Watched {
+    /// A stage that listens on `addr` as long as the robot's code runs.
+    pub(super) fn new(
+        addr: SocketAddr,
+        realtime: bool,
+        panel: DriverPanel,
+        terminal: Option<Terminal>,
+    ) -> Self {
+        let bar = if terminal.is_some() { ProgressBar::hidden() } else { out::bar("rehearsing", 1000) };
+        Self {
+            addr,
+            announced: false,
+            realtime,
+            started: Instant::now(),
+            world: Arc::new(AtomicI64::new(0)),
+            panel,
+            terminal,
+            bar,
+        }
+    }
+
+    /// Gives the terminal back.
+    pub(super) fn close(&mut self) {
+        self.terminal = None;
+        self.bar.finish_and_clear();
+    }
+
+    /// The robot's clock of a boot at this instant: its zero is now.
+    fn clock(&self) -> Clock {
+        let zero = self.world.load(Ordering::SeqCst);
+        if self.realtime {
+            // Between two turns the clock goes on, or every round trip would look like a turn.
+            let booted = self.started + Duration::from_micros(u64::try_from(zero).unwrap_or(0));
+            return Arc::new(move || Micros(i64::try_from(booted.elapsed().as_micros()).unwrap_or(i64::MAX)));
+        }
+        let world = Arc::clone(&self.world);
+        Arc::new(move || Micros(world.load(Ordering::SeqCst).saturating_sub(zero)))
+    }
+
+    fn line(&self, progress: &Progress) -> String {
+        let robot = match (progress.running, progress.enabled) {
+            (false, _) => "down",
+            (true, true) => "ENABLED",
+            (true, false) => "disabled",
+        };
+        let mut line = format!(
+            "{robot} · {:.1} V · {} · {:.0} % · {} · {}",
+            progress.battery_volts,
+            progress.state,
+            progress.done * 100.0,
+            progress.procedure,
+            progress.step
+        );
+        if !progress.prompt.is_empty() {
+            line.push_str(&format!(" · asks: {}", progress.prompt));
+            if let Some(hint) = progress.hint {
+                line.push_str(&format!(" (the tape says {hint:.3})"));
+            }
+        }
+        line
+    }
+
+    /// Keys that the panel takes are done here; the rest is for the world.
+    fn press(&self, key: Key) -> Option<Deed> {
+        match key {
+            Key::Enable => self.panel.set_enabled(true),
+            Key::Disable => self.panel.set_enabled(false),
+            Key::Select => return Some(Deed::Select),
+            Key::SwapPack => return Some(Deed::SwapPack),
+            Key::CutPower => return Some(Deed::CutPower),
+            Key::Quit => return Some(Deed::Quit),
+        }
+        None
+    }
+}
+
+impl Stage for Watched {
+    fn booted(&mut self, hub: &Hub) -> Result<Option<Box<dyn Any>>, String> {
+        let server =
+            NetServer::bind(hub.clone(), NetServerConfig::new(self.addr, self.clock())).map_err(|error| {
+                format!("NetworkTables server: {error}; --nt-port takes another port, 0 any free one")
+            })?;
+        // The port stays the same over reboots, as a robot's does.
+        self.addr = server.local_addr();
+        if !self.announced {
+            self.announced = true;
+            out::say(&format!("NetworkTables on {}", self.addr));
+        }
+        Ok(Some(Box::new(server)))
+    }
+
+    fn wait_until(&mut self, at: Micros) {
+        self.world.store(at.0, Ordering::SeqCst);
+        if self.realtime {
+            let due = self.started + Duration::from_micros(u64::try_from(at.0).unwrap_or(0));
+            std::thread::sleep(due.saturating_duration_since(Instant::now()));
+        }
+    }
+
+    fn progress(&mut self, progress: &Progress) -> Vec<Deed> {
+        self.bar.set_position((progress.done.clamp(0.0, 1.0) * 1000.0) as u64);
+        if !progress.procedure.is_empty() {
+            self.bar.set_message(progress.procedure.clone());
+        }
+        let line = self.line(progress);
+        let Some(terminal) = &mut self.terminal else { return Vec::new() };
+        terminal.show(&line);
+        let mut keys = Vec::new();
+        loop {
+            match terminal.key(Duration::ZERO) {
+                Ok(Some(key)) => keys.push(key),
+                Ok(None) => break,
+                // A terminal that is gone leaves nobody at the driver station.
+                Err(_) => {
+                    self.panel.set_enabled(false);
+                    return vec![Deed::Quit];
+                }
+            }
+        }
+        keys.into_iter().filter_map(|key| self.press(key)).collect()
+    }
+}
