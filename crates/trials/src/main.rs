@@ -5,6 +5,7 @@
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
+use fieldlab_trials::bench_rehearse;
 use fieldlab_trials::figures::Figures;
 use fieldlab_trials::options::Options;
 
@@ -15,7 +16,7 @@ struct Trial {
     run: fn(&Options) -> Result<Figures>,
 }
 
-const TRIALS: &[Trial] = &[];
+const TRIALS: &[Trial] = &[Trial { kind: "bench", name: "rehearse", run: bench_rehearse::run }];
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
