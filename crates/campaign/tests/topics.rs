@@ -1,0 +1,188 @@
+//! The wire: names, types, and what a quiet loop costs.
+// The counting allocator is the one thing here that cannot be written without `unsafe`.
+#![allow(unsafe_code, clippy::unwrap_used, clippy::panic)]
+
+mod common;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::collections::BTreeMap;
+
+use common::{Bench, campaign, tape};
+use fieldlab_base::{ConfigError, Micros};
+use fieldlab_campaign::{ActReport, BatteryReading, PreArmFact, RunnerInput, Topics};
+use fieldlab_values::{Publish, Root, TopicSpec, Value, ValueRef};
+
+struct Counting;
+
+thread_local! {
+    static COUNT: Cell<usize> = const { Cell::new(0) };
+}
+
+// SAFETY: every call goes to the system's allocator unchanged; the counter is a plain cell of this thread.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        COUNT.with(|c| c.set(c.get() + 1));
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
+        unsafe { System.dealloc(ptr, layout) }
+    }
+
+    unsafe fn realloc(&self, ptr: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        COUNT.with(|c| c.set(c.get() + 1));
+        unsafe { System.realloc(ptr, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+#[derive(Default)]
+struct Wire {
+    topics: Vec<(String, String)>,
+    puts: usize,
+    last: BTreeMap<String, Value>,
+    quiet: bool,
+}
+
+impl Publish for Wire {
+    fn declare(&mut self, spec: &TopicSpec<'_>) -> Result<u32, ConfigError> {
+        assert_eq!(spec.root, Root::Catalyst);
+        if self.topics.iter().any(|(k, _)| k == spec.key) {
+            return Err(ConfigError::new(spec.key, "a new key", "declared before"));
+        }
+        self.topics.push((spec.key.into(), spec.data_type.nt_name().into()));
+        Ok(self.topics.len() as u32 - 1)
+    }
+
+    fn put(&mut self, index: u32, value: ValueRef<'_>) {
+        self.puts += 1;
+        if !self.quiet {
+            self.last.insert(self.topics[index as usize].0.clone(), value.to_value());
+        }
+    }
+}
+
+#[test]
+fn names_and_types_are_the_contract() {
+    let mut wire = Wire::default();
+    Topics::declare(&mut wire).unwrap();
+    let types: BTreeMap<String, String> = wire.topics.iter().cloned().collect();
+    for (kind, names) in [
+        (
+            "string",
+            "State Session Campaign Procedure Step LastNote Prompt PromptUnit PromptKey LastCommit ProcedureId StepKind Hold Fault Plan",
+        ),
+        ("int", "ProcedureIndex ProcedureCount StepIndex StepCount PromptSeq"),
+        (
+            "double",
+            "Progress ElapsedSeconds RemainingSeconds EstimatedSeconds BatteryVolts PromptMin PromptMax GateMinVolts GateResumeVolts",
+        ),
+        ("string[]", "Notes Measurements PreArm"),
+        ("boolean", "Enabled"),
+    ] {
+        for name in names.split(' ') {
+            assert_eq!(types.get(&format!("FieldLab/{name}")).map(String::as_str), Some(kind), "{name}");
+        }
+    }
+    assert_eq!(types.len(), 33);
+    assert!(Topics::declare(&mut wire).is_err(), "once for the life of the process");
+}
+
+#[test]
+fn idle_shows_the_campaign_and_nothing_else() {
+    let b = Bench::new(campaign([tape()]));
+    let mut wire = Wire::default();
+    let mut topics = Topics::declare(&mut wire).unwrap();
+    topics.publish(&b.runner, &mut wire);
+    let is = |key: &str, value: Value| assert_eq!(wire.last[&format!("FieldLab/{key}")], value, "{key}");
+    is("State", "IDLE".into());
+    is("Session", "".into());
+    is("Campaign", "Field Day".into());
+    is("Procedure", "".into());
+    is("ProcedureCount", 1.into());
+    is("StepCount", 0.into());
+    is("Progress", 0.0.into());
+    is("RemainingSeconds", 120.0.into());
+    is("Prompt", "".into());
+    let Value::Double(min) = wire.last["FieldLab/PromptMin"] else { panic!() };
+    assert!(min.is_nan(), "absent is not zero");
+}
+
+#[test]
+fn a_new_runner_says_everything_anew() {
+    let mut b = Bench::go(campaign([tape()]));
+    let mut wire = Wire::default();
+    let mut topics = Topics::declare(&mut wire).unwrap();
+    b.until_prompt("clear?");
+    topics.publish(&b.runner, &mut wire);
+    b.rebuild();
+    wire.last.clear();
+    topics.publish(&b.runner, &mut wire);
+    assert_eq!(wire.last.len(), 33);
+    assert_eq!(wire.last["FieldLab/Session"], "6aa1f940".into());
+}
+
+#[test]
+fn f26_a_quiet_loop_writes_only_the_clock_and_allocates_nothing() {
+    let mut b = Bench::go(campaign([tape()]));
+    let mut wire = Wire { quiet: true, ..Wire::default() };
+    let mut topics = Topics::declare(&mut wire).unwrap();
+    // At a prompt, at a low battery, in an act, disabled.
+    for at in ["prompt", "paused", "act", "disabled"] {
+        match at {
+            "prompt" => b.until_prompt("clear?"),
+            "act" => {
+                b.volts = Some(12.9);
+                b.act_secs = 20.0;
+                b.until_prompt("clear?");
+                b.advance();
+                b.until(9.0, |b| b.started.len() == 1);
+            }
+            "paused" => {
+                b.enabled = false;
+                b.tick();
+                b.enabled = true;
+                b.volts = Some(11.0);
+                b.until(9.0, |b| b.state() == fieldlab_campaign::State::PausedBattery);
+            }
+            _ => {
+                b.enabled = false;
+                b.run(0.1);
+            }
+        }
+        b.run(0.2);
+        let report = match at {
+            "act" => ActReport::Running { attempt: 1 },
+            _ => ActReport::Idle,
+        };
+        let mut now = b.now;
+        let mut loops = |count: usize, b: &mut Bench| {
+            for _ in 0..count {
+                now += Micros::from_millis(20);
+                let out = b.runner.step(&RunnerInput {
+                    now,
+                    unix: None,
+                    enabled: b.enabled,
+                    ended: false,
+                    battery: b.volts.map(|volts| BatteryReading { volts, age_secs: 0.0 }),
+                    drive_neutral: at != "act",
+                    act: &report,
+                    operator: &[],
+                    saved: &[],
+                    pre_arm: &PreArmFact::ALL_PASS,
+                });
+                assert!(out.log.is_empty() && out.save.is_none(), "{at}: {:?}", out.log);
+                topics.publish(&b.runner, &mut wire);
+            }
+        };
+        loops(2, &mut b);
+        let before = COUNT.with(Cell::get);
+        loops(100, &mut b);
+        assert_eq!(COUNT.with(Cell::get) - before, 0, "allocations in 100 loops: {at}");
+        b.now = now;
+    }
+    assert!(wire.puts < 4 * 102 * 3, "{} writes", wire.puts);
+}
