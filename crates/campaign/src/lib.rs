@@ -1,6 +1,6 @@
 //! A planned afternoon of measurements: campaigns, procedures, calibrations and the runner, as step machines.
 //!
-//! A [`Campaign`] is plain data, checked when it is built. The [`Runner`](runner::Runner) takes one [`RunnerInput`] a
+//! A [`Campaign`] is plain data, checked when it is built. The [`Runner`] takes one [`RunnerInput`] a
 //! loop and answers one [`RunnerOutput`]: what to run, what to save, what to log. It survives every battery swap because
 //! nothing counts as banked before its save came back.
 //!

@@ -86,10 +86,10 @@ fn a_campaign_of_the_first_four_procedures_is_done_and_leaves_its_files() {
     assert!(entry("systemTime").range.unwrap().0 < Micros::from_secs(1.0));
     assert_eq!(entry(&format!("FieldLab/{session}/Header")).records, 1);
     let radius = log.numbers(entry("Calibration/WheelRadius/CorrectedRadiusMeters")).unwrap();
-    let found = radius.values.iter().copied().filter(|v| v.is_finite()).next_back().unwrap();
+    let found = radius.values.iter().copied().rfind(|v| v.is_finite()).unwrap();
     assert!((found / TRUE_RADIUS_M - 1.0).abs() < 0.002, "{found}");
     let slip = log.numbers(entry("Calibration/SlipCurrent/SlipAmps")).unwrap();
-    let amps = slip.values.iter().copied().filter(|v| v.is_finite()).next_back().unwrap();
+    let amps = slip.values.iter().copied().rfind(|v| v.is_finite()).unwrap();
     assert!((amps - 50.0).abs() < 2.0, "{amps}");
     let states = log.texts(entry("sysid-test-state-drive")).unwrap();
     let states: Vec<_> = states.values.iter().map(AsRef::as_ref).filter(|s| *s != "none").collect();

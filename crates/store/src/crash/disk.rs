@@ -79,7 +79,7 @@ impl Naming {
     }
 }
 
-/// A disk in memory whose power can be cut between any two steps. See the [module](self) for what it assumes.
+/// A disk in memory whose power can be cut between any two steps. See [the module](crate::crash) for what it assumes.
 #[derive(Debug, Clone, Default)]
 pub struct CrashDisk {
     inodes: Vec<Inode>,
