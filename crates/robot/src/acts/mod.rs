@@ -1,6 +1,7 @@
 //! What a campaign's acts run on this robot: the shipped routines, and what a team wrote itself.
 
 pub(crate) mod calibrations;
+mod hold;
 mod points;
 mod sensors;
 mod spin;
@@ -18,6 +19,7 @@ use crate::actions::{Ticks, routine};
 use crate::hw::Hardware;
 
 use calibrations::Calibration;
+use hold::Hold;
 use points::{Points, Route};
 use spin::Spin;
 use wait::Wait;
@@ -65,6 +67,15 @@ impl RobotAct {
             let hardware = hardware.clone();
             Ok(Box::new(routine(|ticks| make(hardware, ticks))))
         })
+    }
+
+    /// Brings mechanisms to setpoints, each in its own unit, and is done when all say that they are there. They stay
+    /// there until the next act has ended: what a sweep does before it fires.
+    ///
+    /// A mechanism that the robot has not, or a setpoint outside its limits, fails the act before anything moves.
+    pub fn hold<N: Into<String>>(setpoints: impl IntoIterator<Item = (N, f64)>) -> Self {
+        let setpoints: Vec<_> = setpoints.into_iter().map(|(name, value)| (name.into(), value)).collect();
+        Self::custom(move |hardware| Ok(Box::new(Hold::new(hardware, &setpoints)?)))
     }
 
     /// Builds the action.

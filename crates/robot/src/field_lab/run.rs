@@ -31,8 +31,8 @@ const SOURCE: &str = "FieldLab";
 /// See the [module](super).
 pub(super) struct FieldLab {
     campaign: Rc<Campaign<RobotAct>>,
-    /// Acts after which leases are kept for the next one.
-    prepares: Vec<bool>,
+    /// What the acts are, by id.
+    acts: Vec<ActFacts>,
     runner: Runner,
     topics: Topics,
     act_topics: Rc<ActTopics>,
@@ -92,7 +92,7 @@ impl FieldLab {
         let manifest_topic = Publisher::<str>::declare(&mut scope, Root::Catalyst, key, "")?;
         manifest_topic.set(&mut scope, &manifest(runner.inputs()));
         let lab = Self {
-            prepares: prepares(campaign),
+            acts: act_facts(campaign),
             campaign: Rc::clone(campaign),
             runner,
             topics,
@@ -201,6 +201,13 @@ impl FieldLab {
         // The old one lets go first.
         self.act = None;
         drop(hardware.take_results());
+        // A shot is judged by what the axes really had when it was fired.
+        for axis in self.acts.get(id.0 as usize).map_or(&[][..], |facts| &facts.notes) {
+            let reading = hardware.mechanism(axis).and_then(|m| m.reading()).and_then(|r| r.value.value);
+            if let Some(value) = reading {
+                hardware.report(&format!("{axis}.achieved"), value);
+            }
+        }
         let payload = self.campaign.act(id);
         let built = catch_unwind(AssertUnwindSafe(|| match payload {
             Some(payload) => payload.build(hardware, &self.act_topics),
@@ -237,7 +244,7 @@ impl FieldLab {
         };
         running.action = None;
         let prepared = matches!(self.report, ActReport::Completed { .. })
-            && self.prepares.get(id.0 as usize).copied().unwrap_or(false);
+            && self.acts.get(id.0 as usize).is_some_and(|facts| facts.prepares);
         if !prepared {
             hardware.release_kept();
         }
@@ -294,13 +301,26 @@ impl OpMode for FieldLab {
     }
 }
 
-fn prepares(campaign: &Campaign<RobotAct>) -> Vec<bool> {
+/// What the plan says of an act, as far as the robot needs it.
+#[derive(Debug, Clone, Default)]
+struct ActFacts {
+    /// What it leased is kept for the next one.
+    prepares: bool,
+    /// Mechanisms of a sweep whose values are noted when it begins.
+    notes: Vec<String>,
+}
+
+fn act_facts(campaign: &Campaign<RobotAct>) -> Vec<ActFacts> {
     let mut all = Vec::new();
-    for step in campaign.plan().procedures.iter().flat_map(|p| &p.steps) {
-        if let StepKind::Act { act, prepares, .. } = &step.kind {
+    for procedure in &campaign.plan().procedures {
+        for step in &procedure.steps {
+            let StepKind::Act { act, prepares, shot, .. } = &step.kind else { continue };
             let at = act.0 as usize;
-            all.resize(all.len().max(at + 1), false);
-            all[at] = *prepares;
+            all.resize(all.len().max(at + 1), ActFacts::default());
+            let fires = shot.is_some() && !prepares;
+            let notes =
+                if fires { procedure.axes.iter().map(|(name, _)| name.clone()).collect() } else { vec![] };
+            all[at] = ActFacts { prepares: *prepares, notes };
         }
     }
     all
