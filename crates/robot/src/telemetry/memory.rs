@@ -1,6 +1,7 @@
 //! A sink that remembers, for tests and for the shop.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use fieldlab_base::Micros;
@@ -63,6 +64,19 @@ impl MemorySink {
     #[must_use]
     pub fn topics(&self) -> Vec<Topic> {
         self.kept.borrow().topics.clone()
+    }
+
+    /// Forgets all but the newest value of each topic.
+    pub fn clear_but_last(&self) {
+        let mut kept = self.kept.borrow_mut();
+        let mut seen = BTreeSet::new();
+        let mut newest: Vec<_> = std::mem::take(&mut kept.records)
+            .into_iter()
+            .rev()
+            .filter(|r| seen.insert(Rc::clone(&r.name)))
+            .collect();
+        newest.reverse();
+        kept.records = newest;
     }
 
     /// Forgets the values.

@@ -92,6 +92,7 @@ impl Rig {
     pub fn text(&self, key: &str) -> String {
         match self.memory.last(&format!("/Catalyst/FieldLab/{key}")) {
             Some(Value::String(text)) => text.to_string(),
+            None => String::new(),
             other => panic!("{key}: {other:?}"),
         }
     }
