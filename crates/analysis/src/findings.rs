@@ -602,6 +602,8 @@ pub struct Sweep {
     pub title: String,
     /// The unit of its answers.
     pub unit: String,
+    /// Name and unit of what `first` and `second` set, when the plan tells.
+    pub axes: Vec<(String, String)>,
     /// The setpoints, numeric order of `at`.
     pub setpoints: Vec<Setpoint>,
     /// Whether the answers are scores between 0 and 1.

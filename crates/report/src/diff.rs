@@ -28,10 +28,10 @@ pub fn diff_markdown(rows: &[DiffRow]) -> String {
             text(r.reason.clone().unwrap_or_default()),
         ]
     };
-    out.push(Block::Table(Table {
-        head: vec!["name", "believed", "measured", "95 %", "difference", "unit", "advice", "why"],
-        rows: rows.iter().map(cells).collect(),
-    }));
+    out.push(Block::Table(Table::with(
+        &["name", "believed", "measured", "95 %", "difference", "unit", "advice", "why"],
+        rows.iter().map(cells).collect(),
+    )));
     markdown::render(&out)
 }
 

@@ -1,5 +1,7 @@
 //! The report as blocks: what Markdown and HTML both print.
 
+use std::borrow::Cow;
+
 /// One block.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Block {
@@ -29,8 +31,19 @@ pub(crate) enum Tone {
 /// A table: a head, and rows of as many cells.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Table {
-    pub(crate) head: Vec<&'static str>,
+    pub(crate) head: Vec<Cow<'static, str>>,
     pub(crate) rows: Vec<Vec<Cell>>,
+}
+
+impl Table {
+    /// With a head that is known in advance, and no rows.
+    pub(crate) fn new(head: &[&'static str]) -> Self {
+        Self { head: head.iter().map(|h| Cow::Borrowed(*h)).collect(), rows: Vec::new() }
+    }
+
+    pub(crate) fn with(head: &[&'static str], rows: Vec<Vec<Cell>>) -> Self {
+        Self { rows, ..Self::new(head) }
+    }
 }
 
 /// A cell.

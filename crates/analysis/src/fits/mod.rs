@@ -13,14 +13,20 @@ pub(crate) mod wheel;
 use crate::findings::Window;
 use crate::series::Series;
 
-/// What the wheels did in a window: travel of each, radians, end minus start. Empty when a wheel is missing.
-pub(crate) fn wheel_travel(wheels: &[Series], window: Window) -> Vec<f64> {
-    wheels
-        .iter()
-        .filter_map(|w| {
-            Some(w.at(window.to_secs)? - w.at(window.from_secs).or_else(|| w.v.first().copied())?)
-        })
-        .collect()
+/// What the wheels did in a window: travel of each, radians, end minus start. Empty when a wheel is missing. A value does
+/// not hold across a `dark` stretch: an encoder starts anew with its robot.
+pub(crate) fn wheel_travel(wheels: &[Series], window: Window, dark: &[Window]) -> Vec<f64> {
+    let start = |w: &Series| {
+        let held = w.t.partition_point(|t| *t <= window.from_secs).checked_sub(1);
+        let torn = |i: usize| {
+            dark.iter().any(|d| d.from_secs >= w.t[i] - 1e-9 && d.to_secs <= window.from_secs + 1e-9)
+        };
+        match held.filter(|i| !torn(*i)) {
+            Some(i) => w.v.get(i).copied(),
+            None => w.v.get(held.map_or(0, |i| i + 1)).copied(),
+        }
+    };
+    wheels.iter().filter_map(|w| Some(w.at(window.to_secs)? - start(w)?)).collect()
 }
 
 /// Whether a key's segments, split at `-`, `_` and `.`, include `word`.

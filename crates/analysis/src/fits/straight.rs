@@ -1,6 +1,6 @@
 //! The taped straight run: the one radius that does not depend on the drive-base radius.
 
-use crate::findings::{StraightLeg, StraightRun};
+use crate::findings::{StraightLeg, StraightRun, Window};
 use crate::fits::wheel_travel;
 use crate::series::Series;
 use crate::stats::{self, Interval, mean_t};
@@ -11,6 +11,8 @@ use fieldlab_campaign::channels;
 const PROCEDURE: &str = "straight-run";
 /// How well a person reads a tape over a run of metres, metres.
 const TAPE_M: f64 = 0.005;
+/// How long the robot may still roll after the act, seconds.
+const SETTLE_SECS: f64 = 2.0;
 
 pub(crate) fn fit(view: &View<'_>, story: &Story) -> Option<StraightRun> {
     let procedure = story.procedure(PROCEDURE)?;
@@ -21,6 +23,7 @@ pub(crate) fn fit(view: &View<'_>, story: &Story) -> Option<StraightRun> {
         .map(|i| view.numbers(&channels::module(i, channels::POSITION_RADIANS)))
         .filter(|s| !s.is_empty())
         .collect();
+    let dark = view.dark();
     let mut found = StraightRun::default();
     let acts: Vec<_> = procedure.acts.iter().filter(|a| a.usable()).collect();
     for (measurement, taped) in story.answers(PROCEDURE).filter(|(m, _)| m.unit.as_deref() == Some("m")) {
@@ -29,7 +32,10 @@ pub(crate) fn fit(view: &View<'_>, story: &Story) -> Option<StraightRun> {
             found.remarks.push(format!("{}: no completed run before this answer", measurement.key));
             continue;
         };
-        let travel = wheel_travel(&wheels, act.window);
+        // The robot may still roll to a stop while it settles; what was taped is where it stood.
+        let rest = (act.window.to_secs + SETTLE_SECS).min(at.max(act.window.to_secs));
+        let window = Window { from_secs: act.window.from_secs, to_secs: rest };
+        let travel = wheel_travel(&wheels, window, &dark);
         if travel.is_empty() {
             continue;
         }
@@ -43,7 +49,7 @@ pub(crate) fn fit(view: &View<'_>, story: &Story) -> Option<StraightRun> {
             taped_m: taped.abs(),
             wheel_rad: wheel,
             radius_m: taped.abs() / wheel,
-            window: act.window,
+            window,
         });
     }
     let radii: Vec<f64> = found.legs.iter().map(|l| l.radius_m).collect();

@@ -9,8 +9,6 @@ use crate::story::{ProcedureStory, Story};
 use crate::view::View;
 
 const PREFIX: &str = "at-";
-/// Results of a sweep's act by which the measured axis values are known.
-const MEASURED: [&str; 2] = ["first_measured", "second_measured"];
 
 pub(crate) fn fit(view: &View<'_>, story: &Story) -> Vec<Sweep> {
     story.procedures.iter().filter_map(|p| one(view, story, p)).collect()
@@ -80,7 +78,16 @@ fn one(view: &View<'_>, story: &Story, procedure: &ProcedureStory) -> Option<Swe
         (a, b) => a.is_none().cmp(&b.is_none()),
     });
     let remarks = remarks(&setpoints, scores);
-    Some(Sweep { id: procedure.id.clone(), title: procedure.title.clone(), unit, setpoints, scores, remarks })
+    let axes = procedure.axes.clone();
+    Some(Sweep {
+        id: procedure.id.clone(),
+        title: procedure.title.clone(),
+        unit,
+        axes,
+        setpoints,
+        scores,
+        remarks,
+    })
 }
 
 fn finish(setpoint: &mut Setpoint, procedure: &ProcedureStory, scores: bool) {
@@ -90,12 +97,13 @@ fn finish(setpoint: &mut Setpoint, procedure: &ProcedureStory, scores: bool) {
         let successes: f64 = setpoint.answers.iter().map(|a| a.clamp(0.0, 1.0)).sum();
         setpoint.probability = wilson(successes, n);
     }
+    // An act tells what an axis really was at the shot as a result of the axis's name.
     let error = |axis: usize, commanded: Option<f64>| {
         let measured: Vec<f64> = setpoint
             .windows
             .iter()
             .filter_map(|w| procedure.acts.iter().find(|a| a.window == *w))
-            .filter_map(|a| MEASURED.get(axis).and_then(|name| a.results.get(*name)).copied())
+            .filter_map(|a| procedure.axes.get(axis).and_then(|(name, _)| a.results.get(name)).copied())
             .collect();
         commanded.filter(|_| !measured.is_empty()).map(|c| c - stats::mean(&measured))
     };

@@ -43,16 +43,17 @@ pub(crate) fn fit(view: &View<'_>, story: &Story) -> Option<Vision> {
         return None;
     }
     let poses = view.poses(channels::VISION_POSE);
-    let acts: Vec<Window> = procedure.data_windows();
-    let by_order = !procedure.acts.is_empty() && acts.len() == names.len();
+    let acts: Vec<Window> = procedure.acts.iter().filter(|a| a.usable()).map(|a| a.window).collect();
     let mut found = Vision::default();
-    for (i, (name, truth)) in names.iter().zip(&truths).enumerate() {
+    for (name, truth) in names.iter().zip(&truths) {
         let (Some(x), Some(y)) = (truth.x, truth.y) else {
             found.remarks.push(format!("{name}: x or y was not answered"));
             continue;
         };
-        let before = truth.at.map(|t| Window { from_secs: t - STILL_SECS, to_secs: t });
-        let Some(window) = (if by_order { acts.get(i).copied() } else { before }) else { continue };
+        // The observing act before the answer; without one, the time just before it.
+        let Some(at) = truth.at else { continue };
+        let still = Window { from_secs: at - STILL_SECS, to_secs: at };
+        let window = acts.iter().rev().find(|a| a.to_secs <= at + 0.1).copied().unwrap_or(still);
         let seen = poses.within(window.from_secs, window.to_secs);
         if seen.len() < MIN_SAMPLES {
             found.remarks.push(format!(

@@ -29,7 +29,7 @@ pub(super) fn header(f: &Findings, out: &mut Vec<Block>) {
         ("plan hash", p.plan_hash.as_ref().map(|h| h.chars().take(12).collect())),
     ];
     let rows = rows.into_iter().filter_map(|(k, v)| Some(vec![text(k), text(v?)])).collect();
-    out.push(Block::Table(Table { head: vec!["", ""], rows }));
+    out.push(Block::Table(Table::with(&["", ""], rows)));
     if f.procedures.is_empty() && f.constants.is_empty() {
         out.push(Block::Alert(
             Tone::Warn,
@@ -57,20 +57,17 @@ pub(super) fn course(f: &Findings, out: &mut Vec<Block>) {
         return;
     }
     heading(out, 2, "The afternoon");
-    let mut table = Table {
-        head: vec![
-            "procedure",
-            "progress",
-            "when",
-            "took",
-            "acts",
-            "gate V",
-            "start V",
-            "lowest V",
-            "waited for battery",
-        ],
-        rows: Vec::new(),
-    };
+    let mut table = Table::new(&[
+        "procedure",
+        "progress",
+        "when",
+        "took",
+        "acts",
+        "gate V",
+        "start V",
+        "lowest V",
+        "waited for battery",
+    ]);
     for p in &f.procedures {
         let took: f64 = p.windows.iter().map(fieldlab_analysis::findings::Window::secs).sum();
         let when: Vec<String> = p.windows.iter().map(window).collect();
@@ -118,7 +115,7 @@ pub(super) fn measurements(f: &Findings, out: &mut Vec<Block>) {
         return;
     }
     heading(out, 2, "Every measurement");
-    let mut table = Table { head: vec!["procedure", "key", "value", "unit", "when", ""], rows: Vec::new() };
+    let mut table = Table::new(&["procedure", "key", "value", "unit", "when", ""]);
     for m in &f.measurements {
         let flag = if m.out_of_range {
             Cell::Chip(Tone::Warn, "out of range".to_owned())
@@ -155,8 +152,7 @@ pub(super) fn files(f: &Findings, out: &mut Vec<Block>) {
         return;
     }
     heading(out, 2, "Logs");
-    let mut table =
-        Table { head: vec!["file", "boot", "from", "to", "records", "clock", "end"], rows: Vec::new() };
+    let mut table = Table::new(&["file", "boot", "from", "to", "records", "clock", "end"]);
     for log in &f.logs {
         let end = match &log.torn {
             Some(torn) => Cell::Chip(Tone::Bad, torn.clone()),
@@ -181,7 +177,7 @@ pub(super) fn files(f: &Findings, out: &mut Vec<Block>) {
             .iter()
             .map(|(name, value)| vec![text(name), num(number(*value, 0.0))])
             .collect();
-        out.push(Block::Table(Table { head: vec!["name", "value"], rows }));
+        out.push(Block::Table(Table::with(&["name", "value"], rows)));
     }
     let evidence: Vec<Vec<Cell>> = f
         .constants
@@ -194,9 +190,6 @@ pub(super) fn files(f: &Findings, out: &mut Vec<Block>) {
         .collect();
     if !evidence.is_empty() {
         heading(out, 3, "Evidence");
-        out.push(Block::Table(Table {
-            head: vec!["constant", "file", "stretch", "channels"],
-            rows: evidence,
-        }));
+        out.push(Block::Table(Table::with(&["constant", "file", "stretch", "channels"], evidence)));
     }
 }

@@ -52,21 +52,18 @@ pub(super) fn feedforward(f: &Findings, out: &mut Vec<Block>) {
 }
 
 fn motors(ff: &Feedforward) -> Table {
-    let mut table = Table {
-        head: vec![
-            "motor",
-            "kS",
-            "kV",
-            "kA",
-            "SysId kS, kV, kA",
-            "delay ms",
-            "width ms",
-            "R² velocity",
-            "R² accel. (SysId)",
-            "rows",
-        ],
-        rows: Vec::new(),
-    };
+    let mut table = Table::new(&[
+        "motor",
+        "kS",
+        "kV",
+        "kA",
+        "SysId kS, kV, kA",
+        "delay ms",
+        "width ms",
+        "R² velocity",
+        "R² accel. (SysId)",
+        "rows",
+    ]);
     let triple =
         |g: Option<[f64; 3]>| g.map_or("-".to_owned(), |[s, v, a]| format!("{s:.4}, {v:.4}, {a:.4}"));
     let row = |m: &MotorFit| {
@@ -152,7 +149,7 @@ fn runs(ff: &Feedforward, out: &mut Vec<Block>) {
             ]
         })
         .collect();
-    out.push(Block::Table(Table { head: vec!["test", "when", "lasted", "rows", "used"], rows }));
+    out.push(Block::Table(Table::with(&["test", "when", "lasted", "rows", "used"], rows)));
 }
 
 pub(super) fn calibrations(f: &Findings, out: &mut Vec<Block>) {
@@ -186,18 +183,15 @@ fn wheel_radius(w: &WheelRadius, out: &mut Vec<Block>) {
         out.push(Block::Alert(Tone::Bad, format!("No fit of our own: {reason}")));
     }
     if !w.spins.is_empty() {
-        let mut table = Table {
-            head: vec![
-                "spin",
-                "when",
-                "turns",
-                "front left mm",
-                "front right mm",
-                "back left mm",
-                "back right mm",
-            ],
-            rows: Vec::new(),
-        };
+        let mut table = Table::new(&[
+            "spin",
+            "when",
+            "turns",
+            "front left mm",
+            "front right mm",
+            "back left mm",
+            "back right mm",
+        ]);
         for s in &w.spins {
             let mut row = vec![text(&s.direction), text(window(&s.window)), num(format!("{:.2}", s.turns))];
             row.extend(s.wheels_m.iter().map(|i| num(plus_minus(&i.scaled(1e3, 0.0)))));
@@ -253,17 +247,10 @@ fn slip_current(s: &SlipCurrent, out: &mut Vec<Block>) {
             ]
         })
         .collect();
-    out.push(Block::Table(Table {
-        head: vec![
-            "run",
-            "status",
-            "slip A",
-            "recommended A",
-            "break A per wheel (robot)",
-            "per wheel, recomputed",
-        ],
+    out.push(Block::Table(Table::with(
+        &["run", "status", "slip A", "recommended A", "break A per wheel (robot)", "per wheel, recomputed"],
         rows,
-    }));
+    )));
     let mut facts = Vec::new();
     if let Some(value) = s.amps {
         facts.push(format!("{} A over {} run(s), from {}", plus_minus(&value), value.n, s.source));
@@ -289,10 +276,7 @@ fn cross_check(w: &WheelRadius, straight: Option<&StraightRun>, out: &mut Vec<Bl
         row("taped run", straight.and_then(|s| s.radius_m).map(|r| r.value), "rolling, needs only a tape"),
         row("caliper", w.caliper_m, "not loaded"),
     ];
-    out.push(Block::Table(Table {
-        head: vec!["way", "mm", "in", ""],
-        rows: rows.into_iter().flatten().collect(),
-    }));
+    out.push(Block::Table(Table::with(&["way", "mm", "in", ""], rows.into_iter().flatten().collect())));
     out.extend(w.caliper_reading.iter().map(|r| Block::Text(r.clone())));
 }
 
@@ -314,10 +298,7 @@ fn straight_run(s: &StraightRun, out: &mut Vec<Block>) {
                 ]
             })
             .collect();
-        out.push(Block::Table(Table {
-            head: vec!["leg", "when", "taped m", "wheel rad", "radius mm"],
-            rows,
-        }));
+        out.push(Block::Table(Table::with(&["leg", "when", "taped m", "wheel rad", "radius mm"], rows)));
     }
     let mut facts: Vec<String> = s
         .radius_m
@@ -351,10 +332,10 @@ pub(super) fn drift(f: &Findings, out: &mut Vec<Block>) {
             ]
         })
         .collect();
-    out.push(Block::Table(Table {
-        head: vec!["lap", "way", "error m", "x m", "y m", "odometry's own closure m", "path m"],
+    out.push(Block::Table(Table::with(
+        &["lap", "way", "error m", "x m", "y m", "odometry's own closure m", "path m"],
         rows,
-    }));
+    )));
     let mut facts = Vec::new();
     if let Some(mean) = d.mean_m {
         facts.push(format!(
@@ -381,20 +362,22 @@ pub(super) fn sweeps(f: &Findings, out: &mut Vec<Block>) {
     for s in &f.sweeps {
         heading(out, 2, &format!("Sweep: {}", s.title));
         why(f, &s.id, out);
-        let mut table = Table {
-            head: vec![
-                "setpoint",
-                "first",
-                "second",
-                "n",
-                "answers",
-                "mean",
-                "success 95 %",
-                "missed first by",
-                "missed second by",
-            ],
-            rows: Vec::new(),
+        let mut table = Table::new(&[
+            "setpoint",
+            "",
+            "",
+            "n",
+            "answers",
+            "mean",
+            "success 95 %",
+            "missed first by",
+            "missed second by",
+        ]);
+        let axis = |i: usize, plain: &'static str| {
+            s.axes.get(i).map_or(plain.into(), |(name, unit)| format!("{name} {unit}").into())
         };
+        table.head[1] = axis(0, "first");
+        table.head[2] = axis(1, "second");
         let optional = |v: Option<f64>| v.map_or("-".to_owned(), |v| number(v, 0.0));
         for p in &s.setpoints {
             let answers: Vec<String> = p.answers.iter().map(|a| number(*a, 0.0)).collect();
@@ -444,13 +427,13 @@ pub(super) fn thermal(f: &Findings, out: &mut Vec<Block>) {
             ]
         })
         .collect();
-    out.push(Block::Table(Table {
-        head: vec!["motor", "start °C", "peak °C", "rise K", "RMS A", "peak A", "reading"],
+    out.push(Block::Table(Table::with(
+        &["motor", "start °C", "peak °C", "rise K", "RMS A", "peak A", "reading"],
         rows,
-    }));
+    )));
     if !t.currents.is_empty() {
         let rows = t.currents.iter().map(|(k, v)| vec![text(k), num(fixed(Some(*v), 1))]).collect();
-        out.push(Block::Table(Table { head: vec!["current without a temperature", "peak A"], rows }));
+        out.push(Block::Table(Table::with(&["current without a temperature", "peak A"], rows)));
     }
     out.extend(figures::thermal(t).map(Block::Figure));
 }
@@ -479,19 +462,10 @@ pub(super) fn vision(f: &Findings, out: &mut Vec<Block>) {
             ]
         })
         .collect();
-    out.push(Block::Table(Table {
-        head: vec![
-            "pose",
-            "taped m",
-            "seen m",
-            "error x m",
-            "error y m",
-            "heading error °",
-            "spread mm",
-            "n",
-        ],
+    out.push(Block::Table(Table::with(
+        &["pose", "taped m", "seen m", "error x m", "error y m", "heading error °", "spread mm", "n"],
         rows,
-    }));
+    )));
     let mut facts = Vec::new();
     if let (Some(x), Some(y)) = (v.bias_x_m, v.bias_y_m) {
         facts.push(format!("mean error x {} m, y {} m over {} pose(s)", plus_minus(&x), plus_minus(&y), x.n));

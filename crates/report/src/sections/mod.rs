@@ -57,10 +57,8 @@ fn constants(f: &Findings, out: &mut Vec<Block>) {
         return;
     }
     heading(out, 2, "Constants");
-    let mut table = Table {
-        head: vec!["constant", "value", "95 % interval", "unit", "n", "verdict", "in force", "method"],
-        rows: Vec::new(),
-    };
+    let mut table =
+        Table::new(&["constant", "value", "95 % interval", "unit", "n", "verdict", "in force", "method"]);
     for c in &f.constants {
         let half = c.lo.zip(c.hi).map_or(0.0, |(a, b)| 0.5 * (b - a));
         let in_force = f.provenance.constants_in_force.get(&c.name);
