@@ -14,5 +14,6 @@
 //! and print the seed of everything random. They are no part of a team's build and no test of CI.
 
 pub mod bench_rehearse;
+pub mod bench_wpilog;
 pub mod figures;
 pub mod options;

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use fieldlab_trials::bench_rehearse;
+use fieldlab_trials::bench_wpilog;
 use fieldlab_trials::figures::Figures;
 use fieldlab_trials::options::Options;
 
@@ -16,7 +17,10 @@ struct Trial {
     run: fn(&Options) -> Result<Figures>,
 }
 
-const TRIALS: &[Trial] = &[Trial { kind: "bench", name: "rehearse", run: bench_rehearse::run }];
+const TRIALS: &[Trial] = &[
+    Trial { kind: "bench", name: "rehearse", run: bench_rehearse::run },
+    Trial { kind: "bench", name: "wire", run: bench_wpilog::run },
+];
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();

@@ -1,6 +1,7 @@
 //! One entry's records, decoded: a column of times and a column of values.
 
 use fieldlab_base::Micros;
+use fieldlab_values::schema::Leaf;
 
 /// Samples of one entry in the order of their times; samples of equal time stay in file order.
 #[derive(Debug, Clone, PartialEq)]
@@ -85,6 +86,21 @@ impl<T> Column<T> {
         self.values.get(after.checked_sub(1)?)
     }
 
+    pub(crate) fn with_room(room: usize) -> Self {
+        Self { times: Vec::with_capacity(room), values: Vec::with_capacity(room), skipped: 0 }
+    }
+
+    #[inline(always)]
+    pub(crate) fn push(&mut self, time: Micros, value: Option<T>) {
+        match value {
+            Some(value) => {
+                self.times.push(time);
+                self.values.push(value);
+            }
+            None => self.skipped += 1,
+        }
+    }
+
     pub(crate) fn sort(mut self) -> Self {
         if let Some(order) = order(&self.times) {
             self.times = gather(&self.times, &order);
@@ -117,6 +133,17 @@ impl<T: Clone> ArrayColumn<T> {
         self.times.is_empty()
     }
 
+    pub(crate) fn push(&mut self, time: Micros, items: Option<impl Iterator<Item = T>>) {
+        match items {
+            Some(items) => {
+                self.times.push(time);
+                self.items.extend(items);
+                self.ends.push(self.items.len());
+            }
+            None => self.skipped += 1,
+        }
+    }
+
     pub(crate) fn sort(self) -> Self {
         let Some(order) = order(&self.times) else { return self };
         let samples: Vec<(Micros, &[T])> = self.iter().collect();
@@ -131,6 +158,29 @@ impl<T: Clone> ArrayColumn<T> {
 }
 
 impl StructColumns {
+    /// Many numbers of a long entry grow as they come; the usual handful gets its room at once.
+    pub(crate) fn with_room(leaves: &[Leaf], room: usize) -> Self {
+        let each = if leaves.len() <= 64 { room } else { 0 };
+        Self {
+            names: leaves.iter().map(|leaf| leaf.path.clone()).collect(),
+            times: Vec::with_capacity(room),
+            columns: leaves.iter().map(|_| Vec::with_capacity(each)).collect(),
+            skipped: 0,
+        }
+    }
+
+    /// Adds a value, whose bytes are those of the whole struct.
+    pub(crate) fn push(&mut self, time: Micros, value: Option<&[u8]>, leaves: &[Leaf]) {
+        let Some(value) = value else {
+            self.skipped += 1;
+            return;
+        };
+        self.times.push(time);
+        for (leaf, column) in leaves.iter().zip(&mut self.columns) {
+            column.extend(leaf.read(value));
+        }
+    }
+
     pub(crate) fn sort(mut self) -> Self {
         if let Some(order) = order(&self.times) {
             self.times = gather(&self.times, &order);

@@ -9,7 +9,8 @@ use crate::LogError;
 use crate::control::Control;
 use crate::entry::{Entry, MetadataAt};
 use crate::header::read_header;
-use crate::record::{Head, head_of};
+use crate::offsets::Offsets;
+use crate::record::{Head, Shape, head_of};
 use crate::report::{Damage, Report, Salvage};
 
 /// Ids below this find their entry in an array; others in a map. Writers number from 1.
@@ -20,85 +21,35 @@ const MAX_UNSTARTED: usize = 1 << 12;
 /// Sixteen empty control records at time zero in a row are no records but a hole that the file system left.
 pub(crate) const ZERO_RUN_BYTES: usize = 64;
 /// How much is read before the pages behind are handed back.
-const STRIDE: usize = 16 << 20;
+pub(crate) const STRIDE: usize = 4 << 20;
+
+/// Bits of an offset's low half.
+const HIGH: usize = 32;
 
 const NONE: u32 = u32::MAX;
 
-/// Where an entry's records begin in the file, four bytes a record: low halves of the offsets, and the places in the
-/// list where the high half changes.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Offsets {
-    low: Vec<u32>,
-    high: Vec<(usize, u32)>,
-}
-
-impl Offsets {
-    #[inline(always)]
-    fn push(&mut self, offset: u64) {
-        let high = (offset >> 32) as u32;
-        if high != self.high.last().map_or(0, |(_, high)| *high) {
-            self.high.push((self.low.len(), high));
-        }
-        self.low.push(offset as u32);
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.low.len()
-    }
-
-    /// Offsets in file order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = u64> + '_ {
-        let ends = self.high.iter().map(|(at, _)| *at).skip(1).chain([self.low.len()]);
-        let first = self.high.first().map_or(self.low.len(), |(at, _)| *at);
-        let runs = self.high.iter().zip(ends).map(|((from, high), to)| (*from, to, *high));
-        [(0, first, 0)].into_iter().chain(runs).flat_map(|(from, to, high)| {
-            let low = self.low.get(from..to).unwrap_or_default();
-            low.iter().map(move |low| u64::from(high) << 32 | u64::from(*low))
-        })
-    }
-}
-
-/// What the pass knows of one entry's records.
+/// What the pass keeps of one entry's records, as small as it can be: it is touched for every record.
 #[derive(Debug)]
 struct Track {
     offsets: Offsets,
     payload_bytes: u64,
+    last: i64,
+}
+
+/// What the pass keeps of an entry beside that.
+#[derive(Debug)]
+struct Aside {
+    started: Option<Started>,
+    out_of_order: u64,
+    /// Earliest time after a later one, and latest time before an earlier one.
     min: i64,
     max: i64,
-    last: i64,
-    out_of_order: u64,
-    finished: bool,
-    after_finish: u64,
-    before_start: u64,
+    before_start: usize,
+    /// Records before its Finish, once that came.
+    finished: Option<usize>,
 }
 
-impl Track {
-    fn new() -> Self {
-        Self {
-            offsets: Offsets::default(),
-            payload_bytes: 0,
-            min: i64::MAX,
-            max: i64::MIN,
-            last: i64::MIN,
-            out_of_order: 0,
-            finished: false,
-            after_finish: 0,
-            before_start: 0,
-        }
-    }
-
-    #[inline(always)]
-    fn push(&mut self, offset: u64, head: Head) {
-        self.offsets.push(offset);
-        self.payload_bytes += u64::from(head.size);
-        self.min = self.min.min(head.time);
-        self.max = self.max.max(head.time);
-        self.out_of_order += u64::from(head.time < self.last);
-        self.last = head.time;
-        self.after_finish += u64::from(self.finished);
-    }
-}
-
+#[derive(Debug)]
 struct Started {
     id: u32,
     name: String,
@@ -121,11 +72,12 @@ pub(crate) struct Index {
 
 struct Builder {
     tracks: Vec<Track>,
-    started: Vec<Option<Started>>,
+    asides: Vec<Aside>,
     dense: Vec<u32>,
     sparse: BTreeMap<u32, u32>,
     unstarted: usize,
     ids: BTreeSet<u32>,
+    shape: Shape,
     last_time: i64,
     report: Report,
 }
@@ -135,86 +87,121 @@ struct Builder {
 /// # Errors
 /// [`LogError::NotALog`] when the file's header is not a version 1 log's.
 pub(crate) fn build(data: &[u8], place: &str, mut behind: impl FnMut(usize)) -> Result<Index, LogError> {
+    let header = read_header(data, place)?;
     let mut builder = Builder {
         tracks: Vec::new(),
-        started: Vec::new(),
+        asides: Vec::new(),
         dense: Vec::new(),
         sparse: BTreeMap::new(),
         unstarted: 0,
         ids: BTreeSet::new(),
+        shape: Shape::of(0),
         last_time: i64::MIN,
-        report: Report::default(),
+        report: Report {
+            version: header.version,
+            extra_header: String::from_utf8_lossy(header.extra).into_owned(),
+            ..Report::default()
+        },
     };
-    let header = read_header(data, place)?;
-    builder.report.version = header.version;
-    builder.report.extra_header = String::from_utf8_lossy(header.extra).into_owned();
-    if header.version != crate::record::VERSION {
-        builder.report.warn(|| {
-            format!("version {}.{} read as 1.0: expected 1.0", header.version >> 8, header.version & 0xff)
-        });
+    let (major, minor) = (header.version >> 8, header.version & 0xff);
+    if minor != 0 {
+        builder.report.warn(|| format!("version {major}.{minor} read as 1.0: expected 1.0"));
     }
     let mut at = header.len;
-    while at < data.len() {
-        let (next, done) = builder.records(data, at, at.saturating_add(STRIDE));
-        at = next;
+    let mut high = 0;
+    loop {
+        if at >> HIGH != high {
+            high = at >> HIGH;
+            builder.tracks.iter_mut().for_each(|track| track.offsets.cross(at));
+        }
+        // No stride crosses into another high half, so that an offset is its low half all the way.
+        let until = at.saturating_add(STRIDE).min(((high + 1) << HIGH).max(at)).min(data.len());
+        let stopped;
+        (at, stopped) = builder.stride(data, at, until);
         behind(at);
-        if done {
-            break;
+        if at >= data.len() || stopped.is_some() {
+            builder.report.salvage = stopped;
+            return Ok(builder.finish(data, (header.len as u64, at as u64)));
         }
     }
-    Ok(builder.finish((header.len as u64, at as u64)))
 }
 
 impl Builder {
-    /// Reads records from `at` until `until` is passed or nothing more can be read; answers where it stopped and
-    /// whether it stopped for good.
-    fn records(&mut self, data: &[u8], mut at: usize, until: usize) -> (usize, bool) {
-        let mut records = 0;
-        let mut out_of_order = 0;
-        let mut last = self.last_time;
-        let stopped = loop {
-            let Some(rest) = data.get(at..).filter(|rest| at < until && !rest.is_empty()) else { break None };
-            let Some(head) = head_of(rest) else { break Some(torn(data, at, None)) };
+    /// Reads records that begin before `until`; answers where it stopped, and why when it can go no further.
+    fn stride(&mut self, data: &[u8], mut at: usize, until: usize) -> (usize, Option<Salvage>) {
+        loop {
+            at = self.common(data, at, until);
+            if at >= until {
+                return (at, None);
+            }
+            let rest = data.get(at..).unwrap_or_default();
+            let Some(head) = head_of(rest) else { return (at, Some(torn(data, at, None))) };
             let len = head.len + head.size as usize;
             if len > rest.len() {
-                break Some(torn(data, at, Some(len as u64)));
+                return (at, Some(torn(data, at, Some(len as u64))));
             }
-            if head.id != 0 {
-                out_of_order += u64::from(head.time < last);
-                last = head.time;
-                let slot = self.dense.get(head.id as usize).copied().unwrap_or(NONE);
-                match self.tracks.get_mut(slot as usize) {
-                    Some(track) => track.push(at as u64, head),
-                    None => self.rare(at as u64, head),
-                }
-            } else {
+            if head.id == 0 {
                 let payload = rest.get(head.len..len).unwrap_or_default();
                 if payload.is_empty()
                     && head.time == 0
                     && let Some(salvage) = zeros(data, at)
                 {
-                    break Some(salvage);
+                    return (at, Some(salvage));
                 }
                 self.control(Micros(head.time), payload, at);
+            } else {
+                self.rare(at, head);
             }
-            records += 1;
+            self.report.records += 1;
             at += len;
-        };
+        }
+    }
+
+    /// The common case in a tight loop: data records of entries in the dense table, away from the file's end. Answers
+    /// where it met anything else.
+    #[inline(never)]
+    fn common(&mut self, data: &[u8], mut at: usize, until: usize) -> usize {
+        let dense = self.dense.as_slice();
+        let tracks = self.tracks.as_mut_slice();
+        let mut shape = self.shape;
+        let mut last = self.last_time;
+        let mut records = 0;
+        let mut out_of_order = 0;
+        while at < until {
+            let Some(window) = data.get(at..).and_then(|rest| rest.first_chunk()) else { break };
+            let head = shape.read(window);
+            let end = at + head.len + head.size as usize;
+            let slot = dense.get(head.id as usize).copied().unwrap_or(NONE);
+            let Some(track) = tracks.get_mut(slot as usize) else { break };
+            if end > data.len() {
+                break;
+            }
+            if head.time < track.last {
+                late(&mut self.asides, slot, track.last, head.time);
+            }
+            track.push(at, head);
+            out_of_order += u64::from(head.time < last);
+            last = head.time;
+            records += 1;
+            at = end;
+        }
+        self.shape = shape;
         self.last_time = last;
         self.report.records += records;
         self.report.out_of_order += out_of_order;
-        self.report.salvage = stopped;
-        (at, stopped.is_some())
+        at
     }
 
-    /// A data record whose id is not in the dense table.
+    /// A data record outside the common case: of an id that is not in the dense table, or near the file's end.
     #[cold]
-    fn rare(&mut self, offset: u64, head: Head) {
-        let slot = match self.sparse.get(&head.id) {
-            Some(slot) => *slot,
+    fn rare(&mut self, at: usize, head: Head) {
+        self.report.out_of_order += u64::from(head.time < self.last_time);
+        self.last_time = head.time;
+        let slot = match self.slot(head.id) {
+            Some(slot) => slot,
             None if self.unstarted < MAX_UNSTARTED => {
                 self.unstarted += 1;
-                self.occupy(head.id, None)
+                self.occupy(head.id, None, at)
             }
             None => {
                 self.report.uncounted_orphans += 1;
@@ -222,15 +209,27 @@ impl Builder {
             }
         };
         if let Some(track) = self.tracks.get_mut(slot as usize) {
-            track.push(offset, head);
+            if head.time < track.last {
+                late(&mut self.asides, slot, track.last, head.time);
+            }
+            track.push(at, head);
         }
     }
 
     /// A new track that `id` means from here on.
-    fn occupy(&mut self, id: u32, started: Option<Started>) -> u32 {
+    fn occupy(&mut self, id: u32, started: Option<Started>, at: usize) -> u32 {
         let slot = self.tracks.len() as u32;
-        self.tracks.push(Track::new());
-        self.started.push(started);
+        let mut offsets = Offsets::default();
+        offsets.cross(at);
+        self.tracks.push(Track { offsets, payload_bytes: 0, last: i64::MIN });
+        self.asides.push(Aside {
+            started,
+            out_of_order: 0,
+            min: i64::MAX,
+            max: i64::MIN,
+            before_start: 0,
+            finished: None,
+        });
         let dense = id as usize;
         if dense < DENSE_IDS {
             if self.dense.len() <= dense {
@@ -245,15 +244,20 @@ impl Builder {
         slot
     }
 
-    fn slot(&self, id: u32) -> Option<usize> {
+    fn slot(&self, id: u32) -> Option<u32> {
         let slot = match self.dense.get(id as usize) {
             Some(slot) => *slot,
             None => *self.sparse.get(&id)?,
         };
-        (slot != NONE).then_some(slot as usize)
+        (slot != NONE).then_some(slot)
     }
 
-    #[cold]
+    /// What an id means now: its track and what is kept beside.
+    fn current(&mut self, id: u32) -> Option<(&mut Track, &mut Aside)> {
+        let slot = self.slot(id)? as usize;
+        self.tracks.get_mut(slot).zip(self.asides.get_mut(slot))
+    }
+
     fn control(&mut self, time: Micros, payload: &[u8], at: usize) {
         self.report.control_records += 1;
         match Control::parse(payload) {
@@ -261,12 +265,13 @@ impl Builder {
                 self.report.starts += 1;
                 self.ids.insert(id);
                 let readable = name.lossy().into_owned();
-                if std::str::from_utf8(name.raw).is_err() {
+                let is_utf8 = std::str::from_utf8(name.raw).is_ok();
+                if !is_utf8 {
                     self.report.warn(|| format!("byte {at}: name {readable:?} is not UTF-8"));
                 }
                 let started = Started {
                     id,
-                    raw_name: std::str::from_utf8(name.raw).is_err().then(|| name.raw.to_vec()),
+                    raw_name: (!is_utf8).then(|| name.raw.to_vec()),
                     name: readable,
                     data_type: DataType::from_log(&type_name.lossy()),
                     start: time,
@@ -276,50 +281,42 @@ impl Builder {
                 self.start(id, started, at);
             }
             Ok(Control::Start { .. }) => self.odd(at, &"Start of id 0"),
-            Ok(Control::Finish { id }) => {
-                let Some(slot) = self.slot(id) else { return self.stray(at, "Finish", id) };
-                match (self.started.get_mut(slot), self.tracks.get_mut(slot)) {
-                    (Some(Some(started)), Some(track)) if !track.finished => {
-                        started.finish = Some(time);
-                        track.finished = true;
-                    }
-                    _ => self.stray(at, "Finish", id),
+            Ok(Control::Finish { id }) => match self.current(id) {
+                Some((track, Aside { started: Some(started), finished: finished @ None, .. })) => {
+                    started.finish = Some(time);
+                    *finished = Some(track.offsets.len());
                 }
-            }
-            Ok(Control::SetMetadata { id, metadata }) => {
-                let started =
-                    self.slot(id).and_then(|slot| self.started.get_mut(slot)).and_then(Option::as_mut);
-                match started {
-                    Some(started) => {
-                        started.metadata.push(MetadataAt { time, text: metadata.lossy().into_owned() });
-                    }
-                    None => self.stray(at, "SetMetadata", id),
+                _ => self.stray(at, "Finish", id),
+            },
+            Ok(Control::SetMetadata { id, metadata }) => match self.current(id) {
+                Some((_, Aside { started: Some(started), .. })) => {
+                    started.metadata.push(MetadataAt { time, text: metadata.lossy().into_owned() });
                 }
-            }
+                _ => self.stray(at, "SetMetadata", id),
+            },
             Err(odd) => self.odd(at, &odd),
         }
     }
 
     fn start(&mut self, id: u32, started: Started, at: usize) {
-        if let Some(slot) = self.slot(id) {
-            match (self.started.get_mut(slot), self.tracks.get_mut(slot)) {
-                (Some(place @ None), Some(track)) => {
-                    // Its data came first: an official segment after a roll begins so.
-                    self.unstarted -= 1;
-                    track.before_start = track.offsets.len() as u64;
-                    self.report.attached_orphans += track.before_start;
-                    *place = Some(started);
-                    return;
-                }
-                (_, Some(track)) if !track.finished => {
-                    self.report.restarted_live += 1;
-                    let name = &started.name;
-                    self.report.warn(|| format!("byte {at}: id {id} started as {name:?} while still in use"));
-                }
-                _ => {}
+        match self.current(id) {
+            // Its data came first: an official segment after a roll begins so.
+            Some((track, aside)) if aside.started.is_none() => {
+                aside.before_start = track.offsets.len();
+                let attached = aside.before_start as u64;
+                aside.started = Some(started);
+                self.report.attached_orphans += attached;
+                self.unstarted -= 1;
+                return;
             }
+            Some((_, aside)) if aside.finished.is_none() => {
+                self.report.restarted_live += 1;
+                let name = &started.name;
+                self.report.warn(|| format!("byte {at}: id {id} started as {name:?} while still in use"));
+            }
+            _ => {}
         }
-        self.occupy(id, Some(started));
+        self.occupy(id, Some(started), at);
     }
 
     fn odd(&mut self, at: usize, what: &dyn std::fmt::Display) {
@@ -332,18 +329,21 @@ impl Builder {
         self.report.warn(|| format!("byte {at}: {kind} of id {id}, which is not in use, skipped"));
     }
 
-    fn finish(mut self, records_at: (u64, u64)) -> Index {
+    fn finish(mut self, data: &[u8], records_at: (u64, u64)) -> Index {
         self.report.started_ids = self.ids.len() as u64;
-        let mut entries = Vec::new();
-        let mut offsets = Vec::new();
         for (id, slot) in self.unstarted_ids() {
             if let Some(track) = self.tracks.get(slot) {
                 self.report.orphans.insert(id, track.offsets.len() as u64);
             }
         }
-        for (track, started) in self.tracks.into_iter().zip(self.started) {
-            let Some(started) = started else { continue };
-            self.report.after_finish += track.after_finish;
+        let mut entries = Vec::new();
+        let mut offsets = Vec::new();
+        for (track, aside) in self.tracks.into_iter().zip(self.asides) {
+            let Some(started) = aside.started else { continue };
+            let records = track.offsets.len();
+            let after_finish = aside.finished.map_or(0, |at_finish| records - at_finish) as u64;
+            self.report.after_finish += after_finish;
+            let first = track.offsets.iter().next().and_then(|at| head_of(data.get(at as usize..)?));
             entries.push(Entry {
                 index: entries.len(),
                 id: started.id,
@@ -353,12 +353,13 @@ impl Builder {
                 start: started.start,
                 finish: started.finish,
                 metadata: started.metadata,
-                records: track.offsets.len() as u64,
+                records: records as u64,
                 payload_bytes: track.payload_bytes,
-                range: (track.offsets.len() > 0).then_some((Micros(track.min), Micros(track.max))),
-                out_of_order: track.out_of_order,
-                before_start: track.before_start,
-                after_finish: track.after_finish,
+                range: first
+                    .map(|head| (Micros(head.time.min(aside.min)), Micros(track.last.max(aside.max)))),
+                out_of_order: aside.out_of_order,
+                before_start: aside.before_start as u64,
+                after_finish,
                 type_changes: false,
             });
             offsets.push(track.offsets);
@@ -373,8 +374,27 @@ impl Builder {
         dense
             .chain(sparse)
             .map(|(id, slot)| (id, slot as usize))
-            .filter(|(_, slot)| matches!(self.started.get(*slot), Some(None)))
+            .filter(|(_, slot)| self.asides.get(*slot).is_some_and(|aside| aside.started.is_none()))
             .collect()
+    }
+}
+
+impl Track {
+    #[inline(always)]
+    fn push(&mut self, at: usize, head: Head) {
+        self.offsets.push(at);
+        self.payload_bytes += u64::from(head.size);
+        self.last = head.time;
+    }
+}
+
+/// A record earlier than the one before it of the same entry.
+#[cold]
+fn late(asides: &mut [Aside], slot: u32, before: i64, time: i64) {
+    if let Some(aside) = asides.get_mut(slot as usize) {
+        aside.out_of_order += 1;
+        aside.min = aside.min.min(time);
+        aside.max = aside.max.max(before);
     }
 }
 

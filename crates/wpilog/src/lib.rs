@@ -24,6 +24,7 @@
 //! [`Report`] says where it begins. It never maps a file that still grows, never repairs a file in place, never knows
 //! what a robot is.
 
+mod all;
 mod column;
 mod control;
 mod decoder;
@@ -33,6 +34,7 @@ mod error;
 mod header;
 mod index;
 mod log;
+mod offsets;
 mod payload;
 mod platform;
 mod record;
@@ -41,6 +43,7 @@ mod structs;
 mod tail;
 mod writer;
 
+pub use all::AnyColumn;
 pub use column::{ArrayColumn, Column, StructColumns};
 pub use control::{Control, Odd, Text};
 pub use decoder::{Decoder, Event};

@@ -10,7 +10,8 @@ use fieldlab_values::{Family, Value};
 use crate::LogError;
 use crate::column::{ArrayColumn, Column};
 use crate::entry::Entry;
-use crate::index::{self, Index};
+use crate::index::{self, Index, STRIDE};
+use crate::offsets::Offsets;
 use crate::payload;
 use crate::platform::Bytes;
 use crate::record::head_of;
@@ -125,7 +126,7 @@ impl Log {
     /// Any entry's values.
     #[must_use]
     pub fn values(&self, entry: &Entry) -> Column<Value> {
-        self.column(entry, |payload| payload::decode(&entry.data_type, payload))
+        self.map(entry, |payload| payload::decode(&entry.data_type, payload))
     }
 
     /// A number entry's values as `f64`: double, float, int, and boolean as 0 or 1.
@@ -134,10 +135,10 @@ impl Log {
     /// [`LogError::WrongType`] for entries that hold anything else.
     pub fn numbers(&self, entry: &Entry) -> Result<Column<f64>, LogError> {
         Ok(match entry.data_type.family() {
-            Family::Double => self.column(entry, payload::double),
-            Family::Float => self.column(entry, |p| payload::float(p).map(f64::from)),
-            Family::Int => self.column(entry, |p| payload::int(p).map(|v| v as f64)),
-            Family::Boolean => self.column(entry, |p| payload::boolean(p).map(|v| f64::from(u8::from(v)))),
+            Family::Double => self.map(entry, payload::double),
+            Family::Float => self.map(entry, |p| payload::float(p).map(f64::from)),
+            Family::Int => self.map(entry, |p| payload::int(p).map(|v| v as f64)),
+            Family::Boolean => self.map(entry, |p| payload::boolean(p).map(|v| f64::from(u8::from(v)))),
             _ => return Err(wrong(entry, "a number or boolean")),
         })
     }
@@ -169,7 +170,7 @@ impl Log {
     /// Any entry's payloads as they stand.
     #[must_use]
     pub fn raws(&self, entry: &Entry) -> Column<&[u8]> {
-        self.column(entry, Some)
+        self.map(entry, Some)
     }
 
     /// A number array entry's values as `f64`: double[], float[], int64[], and boolean[] as 0 or 1.
@@ -192,9 +193,35 @@ impl Log {
         })
     }
 
-    /// Hands back the pages that a decode touched.
-    pub(crate) fn release(&self) {
-        self.bytes.release(0, self.bytes.as_slice().len());
+    /// One entry's times and payloads in file order. Pages of the file behind are handed back on the way, so that a
+    /// decode takes the memory of its columns and not of the file.
+    pub(crate) fn each<'a>(&'a self, entry: &Entry, mut take: impl FnMut(Micros, &'a [u8])) {
+        let data = self.bytes.as_slice();
+        let Some(offsets) = self.index.offsets.get(entry.index) else { return };
+        let mut released = 0;
+        offsets.iter().for_each(|at| {
+            let at = at as usize;
+            if at - released > STRIDE {
+                self.bytes.release(released, at);
+                released = at;
+            }
+            if let Some(record) = record_at(data, at as u64) {
+                take(record.time, record.payload);
+            }
+        });
+        self.bytes.release(released, data.len());
+    }
+
+    pub(crate) fn data(&self) -> &[u8] {
+        self.bytes.as_slice()
+    }
+
+    pub(crate) fn release(&self, from: usize, to: usize) {
+        self.bytes.release(from, to);
+    }
+
+    pub(crate) fn offsets(&self, index: usize) -> Option<&Offsets> {
+        self.index.offsets.get(index)
     }
 
     pub(crate) fn report_mut(&mut self) -> &mut Report {
@@ -209,25 +236,17 @@ impl Log {
         read: impl Fn(&'a [u8]) -> Option<T>,
     ) -> Result<Column<T>, LogError> {
         if entry.data_type.family() == family {
-            Ok(self.column(entry, read))
+            Ok(self.map(entry, read))
         } else {
             Err(wrong(entry, expected))
         }
     }
 
-    /// Decodes one entry's payloads; the records of other entries are not looked at.
-    pub(crate) fn column<'a, T>(&'a self, entry: &Entry, read: impl Fn(&'a [u8]) -> Option<T>) -> Column<T> {
-        let room = self.index.offsets.get(entry.index).map_or(0, index::Offsets::len);
-        let mut column =
-            Column { times: Vec::with_capacity(room), values: Vec::with_capacity(room), skipped: 0 };
-        self.records(entry).for_each(|record| match read(record.payload) {
-            Some(value) => {
-                column.times.push(record.time);
-                column.values.push(value);
-            }
-            None => column.skipped += 1,
-        });
-        self.release();
+    /// Decodes one entry's payloads by `read`; what it answers `None` to is left out and counted. The payloads of other
+    /// entries are not looked at.
+    pub fn map<'a, T>(&'a self, entry: &Entry, read: impl Fn(&'a [u8]) -> Option<T>) -> Column<T> {
+        let mut column = Column::with_room(self.offsets(entry.index).map_or(0, Offsets::len));
+        self.each(entry, |time, payload| column.push(time, read(payload)));
         column.sort()
     }
 
@@ -237,20 +256,12 @@ impl Log {
         read: impl Fn(&'a [u8]) -> Option<I>,
     ) -> ArrayColumn<T> {
         let mut column = ArrayColumn::default();
-        self.records(entry).for_each(|record| match read(record.payload) {
-            Some(items) => {
-                column.times.push(record.time);
-                column.items.extend(items);
-                column.ends.push(column.items.len());
-            }
-            None => column.skipped += 1,
-        });
-        self.release();
+        self.each(entry, |time, payload| column.push(time, read(payload)));
         column.sort()
     }
 }
 
-fn record_at(data: &[u8], at: u64) -> Option<Record<'_>> {
+pub(crate) fn record_at(data: &[u8], at: u64) -> Option<Record<'_>> {
     let rest = data.get(usize::try_from(at).ok()?..)?;
     let head = head_of(rest)?;
     let payload = rest.get(head.len..head.len + head.size as usize)?;

@@ -79,28 +79,12 @@ impl Log {
         let (layout, _) = self.layout(entry)?;
         let leaves = layout.leaves().map_err(|error| no_schema(entry, error.to_string()))?;
         let room = usize::try_from(entry.records).unwrap_or(0);
-        // Many numbers of a long entry grow as they come; the usual handful gets its room at once.
-        let each = if leaves.len() <= 64 { room } else { 0 };
-        let mut out = StructColumns {
-            names: leaves.iter().map(|leaf| leaf.path.clone()).collect(),
-            times: Vec::with_capacity(room),
-            columns: leaves.iter().map(|_| Vec::with_capacity(each)).collect(),
-            skipped: 0,
-        };
+        let mut out = StructColumns::with_room(&leaves, room);
         let from = place.checked_mul(layout.size);
-        self.records(entry).for_each(|record| {
-            let value = from.and_then(|from| record.payload.get(from..)?.get(..layout.size));
-            let Some(value) = value else {
-                out.skipped += 1;
-                return;
-            };
-            out.times.push(record.time);
-            for (leaf, column) in leaves.iter().zip(&mut out.columns) {
-                // The value has the struct's size, in which every leaf lies.
-                column.extend(leaf.read(value));
-            }
+        self.each(entry, |time, payload| {
+            let value = from.and_then(|from| payload.get(from..)?.get(..layout.size));
+            out.push(time, value, &leaves);
         });
-        self.release();
         Ok(out.sort())
     }
 
@@ -112,7 +96,7 @@ impl Log {
         let (layout, _) = self.layout(entry)?;
         let leaf =
             layout.leaf(path).ok_or_else(|| no_schema(entry, format!("found no number {path} in it")))?;
-        Ok(self.column(entry, |payload| leaf.read(payload)))
+        Ok(self.map(entry, |payload| leaf.read(payload)))
     }
 
     /// A struct entry's values with their names: one a record, or all items of an array record. Bytes at an array's end
@@ -122,7 +106,7 @@ impl Log {
     /// As [`Log::layout`].
     pub fn struct_values(&self, entry: &Entry) -> Result<Column<Vec<Tree>>, LogError> {
         let (layout, array) = self.layout(entry)?;
-        Ok(self.column(entry, |payload| {
+        Ok(self.map(entry, |payload| {
             if array {
                 layout.unpack_array(payload).ok().map(|(items, _)| items)
             } else {
