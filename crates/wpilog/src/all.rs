@@ -64,7 +64,7 @@ impl Log {
                 });
                 building.place = place;
             }
-            self.release(from, until);
+            self.release_all(from, until);
             from = until;
         }
         building.into_iter().map(|(_, building)| building.column.sort()).collect()

@@ -3,7 +3,7 @@
 use fieldlab_base::Micros;
 use fieldlab_values::{DataType, ValueRef};
 
-use crate::record::{MAGIC, VERSION, put_head};
+use crate::record::{MAGIC, VERSION, put, put_head};
 
 /// Appends a log's bytes to a buffer that the caller empties when it likes.
 ///
@@ -92,12 +92,13 @@ impl Encoder {
     }
 
     /// One data record.
+    #[inline]
     pub fn value(&mut self, time: Micros, id: u32, value: ValueRef<'_>) {
         match value {
-            ValueRef::Boolean(v) => self.data(time, id, &[u8::from(v)]),
-            ValueRef::Int(v) => self.data(time, id, &v.to_le_bytes()),
-            ValueRef::Float(v) => self.data(time, id, &v.to_le_bytes()),
-            ValueRef::Double(v) => self.data(time, id, &v.to_le_bytes()),
+            ValueRef::Boolean(v) => put(&mut self.out, id, 1, time.0, [u8::from(v)]),
+            ValueRef::Int(v) => put(&mut self.out, id, 8, time.0, v.to_le_bytes()),
+            ValueRef::Float(v) => put(&mut self.out, id, 4, time.0, v.to_le_bytes()),
+            ValueRef::Double(v) => put(&mut self.out, id, 8, time.0, v.to_le_bytes()),
             ValueRef::String(v) => self.data(time, id, v.as_bytes()),
             ValueRef::Raw(v) => self.data(time, id, v),
             ValueRef::BooleanArray(v) => self.array(time, id, v, |v| [u8::from(*v)]),

@@ -216,8 +216,8 @@ impl Log {
         self.bytes.as_slice()
     }
 
-    pub(crate) fn release(&self, from: usize, to: usize) {
-        self.bytes.release(from, to);
+    pub(crate) fn release_all(&self, from: usize, to: usize) {
+        self.bytes.release_all(from, to);
     }
 
     pub(crate) fn offsets(&self, index: usize) -> Option<&Offsets> {

@@ -18,8 +18,8 @@ pub(crate) enum Bytes {
     Owned(Vec<u8>),
 }
 
-/// Maps smaller than this stay in memory; of larger ones, pages that were read are handed back, so that memory grows
-/// with what is decoded and not with the file.
+/// The first pages of a map stay in memory; of what is behind them, pages that were read are handed back, so that memory
+/// grows with what is decoded and not with the file.
 const KEEP_BYTES: usize = 32 << 20;
 
 impl Bytes {
@@ -50,10 +50,15 @@ impl Bytes {
         }
     }
 
-    /// Hands back the pages of `from..to`; they are read again when touched.
+    /// Hands back the pages of `from..to` that are not kept.
     pub(crate) fn release(&self, from: usize, to: usize) {
+        self.release_all(from.max(KEEP_BYTES), to);
+    }
+
+    /// Hands back the pages of `from..to`; they are read again when touched.
+    pub(crate) fn release_all(&self, from: usize, to: usize) {
         let Self::Mapped(map) = self else { return };
-        if map.len() < KEEP_BYTES || to <= from {
+        if to <= from || to > map.len() {
             return;
         }
         // SAFETY: DONTNEED on a read-only shared file map drops the pages from this process; the next touch maps the

@@ -9,8 +9,9 @@ use fieldlab_store::FileLayer;
 use super::config::{StopReason, WriterConfig};
 use crate::Encoder;
 
-/// Bytes written without an fsync between them, at most, however busy the log is.
-const MAX_UNSYNCED: u64 = 16 << 20;
+/// Bytes written without an fsync between them, at most, when the log is so busy that the thread never comes to rest:
+/// what a quick disk writes in about a quarter second.
+const MAX_UNSYNCED: u64 = 64 << 20;
 /// Names tried for the next file before giving up.
 const MAX_SUFFIX: u32 = 10_000;
 

@@ -17,7 +17,7 @@ pub use config::{Closed, Overflow, StopReason, WriterConfig, WriterStats};
 use files::{Files, Note};
 
 use crate::encoder::payload_len;
-use crate::record::MAX_HEAD;
+use crate::record::{MAX_HEAD, PUT_ROOM};
 use crate::{Encoder, LogError};
 
 /// A Finish is never written closer to its Start than this: AdvantageScope deletes an entry that lived shorter.
@@ -130,8 +130,7 @@ impl LogWriter {
         let path = path.as_ref();
         let files =
             Files::create(layer, path, &config).map_err(|(step, error)| LogError::io(path, step, &error))?;
-        // Room for one batch and for the record that ends it.
-        let room = config.queue_bytes.saturating_add(MAX_HEAD);
+        let room = config.queue_bytes.saturating_add(PUT_ROOM);
         let shared = Arc::new(Shared {
             state: Mutex::new(State {
                 front: Encoder::with_capacity(room),
@@ -399,14 +398,17 @@ pub struct Batch<'a> {
 impl Batch<'_> {
     /// As [`LogWriter::append`].
     pub fn append(&mut self, entry: EntryId, time: Micros, value: ValueRef<'_>) -> bool {
-        let Some(mut state) = self.state.take() else { return false };
-        let fits = state.fits(entry, value);
-        if fits {
-            state = self.writer.room_for(state, payload_len(value).saturating_add(MAX_HEAD));
+        let bytes = payload_len(value).saturating_add(MAX_HEAD);
+        let Some(state) = &mut self.state else { return false };
+        if !state.fits(entry, value) {
+            return false;
         }
-        let taken = fits && self.writer.put(&mut state, entry, time, value);
-        self.state = Some(state);
-        taken
+        if !self.writer.has_room(state, bytes) {
+            let Some(state) = self.state.take() else { return false };
+            self.state = Some(self.writer.room_for(state, bytes));
+        }
+        let Some(state) = &mut self.state else { return false };
+        self.writer.put(state, entry, time, value, bytes)
     }
 }
 
@@ -429,8 +431,14 @@ impl LogWriter {
         state.front.is_empty() || state.front.len().saturating_add(bytes) <= self.config.queue_bytes
     }
 
-    fn put(&self, state: &mut State, entry: EntryId, time: Micros, value: ValueRef<'_>) -> bool {
-        let bytes = payload_len(value).saturating_add(MAX_HEAD);
+    fn put(
+        &self,
+        state: &mut State,
+        entry: EntryId,
+        time: Micros,
+        value: ValueRef<'_>,
+        bytes: usize,
+    ) -> bool {
         if state.stopped.is_some() || !self.has_room(state, bytes) {
             state.stats.dropped += 1;
             return false;
