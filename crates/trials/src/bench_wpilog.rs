@@ -64,7 +64,10 @@ pub fn run(options: &Options) -> Result<Figures> {
         let start = Instant::now();
         let log = Log::open(&path)?;
         index.ours.push(start.elapsed().as_secs_f64());
-        ensure!(log.report().records == records && log.report().is_whole(), "our own log reads back differently");
+        ensure!(
+            log.report().records == records && log.report().is_whole(),
+            "our own log reads back differently"
+        );
 
         for entry in log.entries().iter().filter(|entry| entry.name.starts_with("Double/")).take(FIELDS) {
             let start = Instant::now();
@@ -99,15 +102,35 @@ pub fn run(options: &Options) -> Result<Figures> {
     figures.row("log: index beside scan", index.ratio(), "×", Aim::AtMost(0.7));
     figures.row("log: official full decode", full.best_theirs(), "s", Aim::Shown);
     figures.row("log: our full decode, index excluded", full.best_ours(), "s", Aim::Shown);
-    figures.row("log: index and full decode beside official decode", (index.best_ours() + full.best_ours()) / full.best_theirs(), "×", Aim::Shown);
+    figures.row(
+        "log: index and full decode beside official decode",
+        (index.best_ours() + full.best_ours()) / full.best_theirs(),
+        "×",
+        Aim::Shown,
+    );
     figures.row(format!("log: one field of {samples} samples"), field.best_ours() * 1e3, "ms", Aim::Shown);
-    figures.row("log: one field beside official decode", field.best_ours() / full.best_theirs() * 100.0, "%", Aim::AtMost(1.0));
+    figures.row(
+        "log: one field beside official decode",
+        field.best_ours() / full.best_theirs() * 100.0,
+        "%",
+        Aim::AtMost(1.0),
+    );
     let limit = 8.0 * records as f64 + 1.5 * memory.payload_bytes as f64;
     figures.row("log: decoded payload", memory.payload_bytes as f64 / 1e6, "MB", Aim::Shown);
-    figures.row("log: peak memory, all columns kept", memory.peak_bytes as f64 / 1e6, "MB", Aim::AtMost(limit / 1e6));
+    figures.row(
+        "log: peak memory, all columns kept",
+        memory.peak_bytes as f64 / 1e6,
+        "MB",
+        Aim::AtMost(limit / 1e6),
+    );
     figures.row("log: official writer", write.best_theirs(), "s", Aim::Shown);
     figures.row("log: our writer, made durable", write.best_ours(), "s", Aim::Shown);
-    figures.row("log: writer beside official", write.best_theirs() / write.best_ours(), "×", Aim::AtLeast(1.0));
+    figures.row(
+        "log: writer beside official",
+        write.best_theirs() / write.best_ours(),
+        "×",
+        Aim::AtLeast(1.0),
+    );
     Ok(figures)
 }
 
@@ -150,7 +173,8 @@ fn synthesise(path: &Path, ticks: i64) -> Result<Closed> {
         let now = Micros(20_000 * (tick + 1));
         let value = tick as f64 * 0.001;
         let mut batch = log.batch();
-        let mut all = |ids: &[EntryId], value: ValueRef<'_>| ids.iter().all(|id| batch.append(*id, now, value));
+        let mut all =
+            |ids: &[EntryId], value: ValueRef<'_>| ids.iter().all(|id| batch.append(*id, now, value));
         let mut taken = all(&doubles, ValueRef::Double(value)) && all(&ints, ValueRef::Int(tick));
         if tick % 5 == 0 {
             taken &= all(&booleans, ValueRef::Boolean(tick % 2 == 0));
@@ -177,7 +201,8 @@ fn synthesise(path: &Path, ticks: i64) -> Result<Closed> {
 fn decode(log: &Log) -> (Vec<AnyColumn<'_>>, u64) {
     let columns = log.decode_all(log.entries());
     let schemas = log.entries().iter().filter(|entry| entry.data_type.log_name() == "structschema");
-    let values = columns.iter().map(|column| column.len() as u64).sum::<u64>() - schemas.map(|e| e.records).sum::<u64>();
+    let values = columns.iter().map(|column| column.len() as u64).sum::<u64>()
+        - schemas.map(|e| e.records).sum::<u64>();
     (columns, values)
 }
 
@@ -202,7 +227,8 @@ fn decode_in_child(path: &Path) -> Result<()> {
     let log = Log::open(path)?;
     let (columns, _) = decode(&log);
     let status = std::fs::read_to_string("/proc/self/status")?;
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).context("no VmHWM in the status")?;
+    let peak =
+        status.lines().find_map(|line| line.strip_prefix("VmHWM:")).context("no VmHWM in the status")?;
     let kib: u64 = peak.trim().trim_end_matches("kB").trim().parse()?;
     println!("{} {}", kib * 1024, log.entries().iter().map(|entry| entry.payload_bytes).sum::<u64>());
     drop(columns);
