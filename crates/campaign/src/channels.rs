@@ -118,6 +118,8 @@ pub mod event {
     pub const DISABLED: &str = "disabled";
     /// With `why`.
     pub const PROCEDURE_STARTED: &str = "procedure_started";
+    /// It goes on after a disable, from its gate.
+    pub const PROCEDURE_RESUMED: &str = "procedure_resumed";
     /// With `quality`: `good`, or `flagged: …`, `partial: …`, `empty: …`.
     pub const PROCEDURE_BANKED: &str = "procedure_banked";
     /// With `step`, `kind`, `label`, `attempt`.

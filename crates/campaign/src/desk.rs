@@ -22,6 +22,9 @@ pub(crate) const NEW_CLIENT: Micros = Micros::from_millis(3000);
 /// Two presses are at least this far apart.
 pub(crate) const APART: Micros = Micros::from_millis(500);
 
+/// A reason is cut off after this many characters: it goes into the checkpoint and into every log.
+const LONGEST_REASON: usize = 200;
+
 /// What the operator did.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Press {
@@ -112,7 +115,7 @@ impl Desk {
         let number = match (&sample.value, role) {
             (OperatorValue::Text(text), Role::SkipReason) => {
                 if settled && self.prompt.is_some() {
-                    text.trim().clone_into(&mut self.reason);
+                    self.reason = text.trim().chars().take(LONGEST_REASON).collect();
                 }
                 return None;
             }

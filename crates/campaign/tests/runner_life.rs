@@ -587,3 +587,36 @@ fn f30_alerts_go_when_their_reason_goes() {
     b.until(5.0, |b| b.state() == State::Done);
     assert_eq!(b.runner.alerts().0.len(), 1, "{:?}", b.runner.alerts().0);
 }
+
+#[test]
+fn f12_the_offer_stands_over_disable_and_boot_and_is_made_again() {
+    let mut b = Bench::go(campaign([tape()]));
+    b.scripts.entry(ActId(0)).or_default().push_back(Script::Fail("no gyro"));
+    b.until_prompt("clear?");
+    b.advance();
+    b.until_prompt("drive: no gyro");
+    b.enabled = false;
+    b.run(5.0);
+    assert!(b.prompt().contains("drive: no gyro"), "{}", b.prompt());
+    b.reboot();
+    assert!(b.prompt().contains("drive: no gyro"), "{}", b.prompt());
+    assert_eq!(b.state(), State::AwaitingOperator);
+    b.enabled = true;
+    b.run(3.0);
+    assert!(b.prompt().contains("drive: no gyro"), "{}", b.prompt());
+    assert_eq!(b.started.len(), 1);
+    b.advance();
+    b.until_prompt("clear?");
+    b.advance();
+    b.until_prompt("how far");
+    assert_eq!(b.started.len(), 2);
+}
+
+#[test]
+fn a_reason_as_long_as_a_book_is_cut_off() {
+    let mut b = Bench::go(campaign([tape()]));
+    b.until_prompt("clear?");
+    b.skip(&"x".repeat(100_000));
+    b.run(1.0);
+    assert!(b.notes().len() < 1000);
+}

@@ -111,6 +111,8 @@ pub struct Runner {
     done: Vec<bool>,
     /// Nobody is near the robot: a person said so and nothing has called one there since.
     clear: bool,
+    /// The failed act at the cursor is to be run again: the operator said so, or the rule about sagging did.
+    approved: bool,
     /// The next Confirm is asked even before an act that does not move: a retry.
     confirm_retry: bool,
     /// The pre-arm list passed since the last enable.
@@ -182,6 +184,7 @@ impl Runner {
             cursor: 0,
             done: Vec::new(),
             clear: false,
+            approved: false,
             confirm_retry: false,
             armed: false,
             gate_passed: false,
@@ -331,6 +334,10 @@ impl Runner {
                 }
                 Some(crate::StepKind::Confirm { .. }) => {
                     Phase::Confirm { step: Some(self.cursor), again: false }
+                }
+                Some(crate::StepKind::Act { .. }) if self.failed(self.cursor) => {
+                    self.name_offer(self.cursor);
+                    Phase::Offer { step: self.cursor }
                 }
                 _ => Phase::Next,
             };
@@ -491,15 +498,15 @@ impl Runner {
             }
             match self.phase {
                 Phase::AskStart => self.phase = Phase::Idle,
-                Phase::Act { .. } | Phase::Settle { .. } | Phase::PreArm | Phase::Offer { .. } => {
-                    self.go(Phase::Next)
-                }
+                Phase::Act { .. } | Phase::Settle { .. } | Phase::PreArm => self.go(Phase::Next),
                 _ => {}
             }
             return;
         }
         self.armed = false;
         self.clear = false;
+        self.approved = false;
+        self.confirm_retry = false;
         self.gate_passed = false;
         self.redo_from = None;
         self.resting.clear();
@@ -529,6 +536,8 @@ impl Runner {
     /// The session asked for by [`AskStart`].
     fn begin_asked(&mut self, unix: Option<Micros>) {
         let ask = self.ask_start.take();
+        // Who pressed has read it; the notes keep it.
+        self.fault_start = None;
         if self.storage.durable() > 0 || self.phase == Phase::Done || self.memory.elapsed_secs > 0.0 {
             // This object has already run a session: everything of it is forgotten.
             self.storage = Storage::default();
@@ -537,7 +546,6 @@ impl Runner {
             self.echoes.clear();
             self.header_written = false;
             self.resumed = false;
-            self.fault_start = None;
         }
         self.storage.set_aside_first = ask.is_some_and(|a| a.set_aside_first);
         self.begin();
@@ -549,6 +557,9 @@ impl Runner {
             self.write_header();
             self.event(event::SESSION_RESUMED, &[]);
             self.log_kept_answers();
+        }
+        if self.procedure().is_some_and(|p| self.memory.hashes.contains_key(&p.id)) {
+            self.event(event::PROCEDURE_RESUMED, &[]);
         }
         self.rebuild_done();
         self.cursor = 0;
@@ -765,7 +776,8 @@ impl Runner {
                 "the operator"
             }
             Phase::Gate { .. } => "measuring the battery at rest",
-            Phase::Next | Phase::Finishing if self.storage.holds(self.now) => "saving",
+            Phase::Finishing => "saving",
+            Phase::Next if self.storage.holds(self.now) => "saving",
             _ => "",
         };
         self.board.hold.set(hold);

@@ -102,13 +102,24 @@ impl Runner {
         }
     }
 
-    /// Whether an act that moves is still to come before the next Confirm.
+    /// Whether the act at `step` failed, and nobody has said yet what to do about it.
+    pub(super) fn failed(&self, step: usize) -> bool {
+        let needed = matches!(
+            self.step_at(step).map(|s| &s.kind),
+            Some(StepKind::Act { required, prepares, .. }) if *required || *prepares
+        );
+        let outcome = self.record_of(step).map(|r| r.outcome);
+        needed && !self.approved && matches!(outcome, Some(StepOutcome::Failed | StepOutcome::TimedOut))
+    }
+
+    /// Whether an act that moves is to be run before the next Confirm; not when it is first to be offered again.
     fn guards_motion(&self, confirm: usize) -> bool {
         let Some(procedure) = self.procedure() else { return false };
         let after = procedure.steps.iter().enumerate().skip(confirm + 1);
         after
             .take_while(|(_, s)| !matches!(s.kind, StepKind::Confirm { .. }))
-            .any(|(i, s)| matches!(s.kind, StepKind::Act { moves: true, .. }) && !self.is_done(i))
+            .find(|(i, s)| matches!(s.kind, StepKind::Act { moves: true, .. }) && !self.is_done(*i))
+            .is_some_and(|(i, _)| !self.failed(i))
     }
 
     fn turn_next(&mut self, input: &RunnerInput<'_>) -> bool {
@@ -158,6 +169,7 @@ impl Runner {
                 self.go(Phase::Settle { step: cursor, left });
             }
             StepKind::Confirm { .. } => self.cursor += 1,
+            StepKind::Act { .. } if self.failed(cursor) => self.offer(cursor),
             StepKind::Act { moves, .. } => {
                 let moves = *moves;
                 return self.start_act(input, cursor, moves);
@@ -289,6 +301,7 @@ impl Runner {
             return true;
         }
         self.gate_passed = false;
+        self.approved = false;
         self.place(step, false);
         self.attempt += 1;
         let attempt = self.attempt;
@@ -377,7 +390,7 @@ impl Runner {
                 self.again(step);
                 self.go(Phase::Next);
             } else {
-                self.offer(step, &reason);
+                self.offer(step);
             }
             return false;
         }
@@ -399,7 +412,7 @@ impl Runner {
             Some(StepKind::Act { required, prepares, .. }) if *required || *prepares
         );
         if needed {
-            self.offer(step, &reason);
+            self.offer(step);
         } else {
             self.set_done(step, true);
             self.cursor = step + 1;
@@ -423,11 +436,17 @@ impl Runner {
             self.cursor = before;
         }
         self.clear = false;
+        self.approved = true;
         self.gate_passed = false;
     }
 
-    fn offer(&mut self, step: usize, reason: &str) {
+    pub(super) fn name_offer(&mut self, step: usize) {
+        let reason = self.record_of(step).map(|r| r.reason.clone()).unwrap_or_default();
         self.offer_reason = format!("{}: {reason}", self.label(step));
+    }
+
+    fn offer(&mut self, step: usize) {
+        self.name_offer(step);
         self.cursor = step;
         self.go(Phase::Offer { step });
     }
