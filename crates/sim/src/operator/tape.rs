@@ -26,13 +26,17 @@ impl Default for TapeConfig {
 /// A pose in the field: x, y (m), heading (rad).
 pub(crate) type Spot = (f64, f64, f64);
 
+/// The poses that are taped on the floor for the cameras.
+const TAPED_POSES: [Spot; 4] = [(5.0, 3.0, 0.5), (4.0, 2.0, 0.0), (6.5, 5.5, -0.6), (3.0, 6.0, 1.2)];
+
 /// The person's memory of the floor.
 #[derive(Debug, Clone)]
 pub(crate) struct Tape {
     config: TapeConfig,
     rng: Rng,
-    /// Where the robot stood when the mark was taped.
+    /// Where the robot stood when the mark was taped, and for which procedure.
     mark: Spot,
+    marked_for: String,
     shots_seen: usize,
 }
 
@@ -51,25 +55,33 @@ pub(crate) struct Ahead {
 
 impl Tape {
     pub(crate) fn new(config: TapeConfig, seed: u64) -> Self {
-        Self { config, rng: Rng::stream(seed, "tape"), mark: (0.0, 0.0, 0.0), shots_seen: 0 }
+        Self { config, rng: Rng::stream(seed, "tape"), mark: (0.0, 0.0, 0.0), marked_for: String::new(), shots_seen: 0 }
     }
 
     /// Does what a Confirm asks for: puts the robot where the next motion wants it.
     pub(crate) fn prepare(&mut self, world: &mut World, ahead: &Ahead) {
-        let Some(spot) = self.spot_for(world, ahead) else { return };
+        if ahead.act.is_empty() {
+            // Nothing moves after this: what is asked is only whether something is so.
+            return;
+        }
+        // Laps go from one mark, all of them; everything else is marked anew each time.
+        let onto_mark = ahead.procedure == "odometry-drift" && self.marked_for == ahead.procedure;
+        let spot = if onto_mark { self.mark } else { self.spot_for(world, ahead) };
         let (metres, radians) = self.config.placing;
-        let exact = ahead.procedure.starts_with("slip-current");
-        let scale = if exact { 0.0 } else { 1.0 };
+        let scale = if ahead.procedure == "slip-current" { 0.0 } else { 1.0 };
         let spot = (
             spot.0 + scale * metres * self.rng.normal(),
             spot.1 + scale * metres * self.rng.normal(),
             spot.2 + scale * radians * self.rng.normal(),
         );
         world.place(spot.0, spot.1, spot.2);
-        self.mark = spot;
+        if !onto_mark {
+            self.mark = spot;
+            self.marked_for.clone_from(&ahead.procedure);
+        }
     }
 
-    fn spot_for(&self, world: &World, ahead: &Ahead) -> Option<Spot> {
+    fn spot_for(&self, world: &World, ahead: &Ahead) -> Spot {
         let field = world.config().field;
         let (low, high) = (field.walls.x_m, field.walls.y_m);
         let middle_y = 0.5 * (high.0 + high.1);
@@ -78,22 +90,17 @@ impl Tape {
             ahead.act.to_lowercase().contains("back") || ahead.act.to_lowercase().contains("reverse");
         let start = low.0 + half + 0.8;
         let end = low.1 - half - 0.8;
-        let words = numbers(&ahead.prompt);
         if let Some(at) = ahead.shot_at {
             let (x, y) = field.hub_m;
-            return Some((x - at, y, 0.0));
+            return (x - at, y, 0.0);
         }
         match ahead.procedure.as_str() {
-            "slip-current" => Some((low.1 - half, middle_y, 0.0)),
-            "drive-ff" => Some((if backwards { start + 8.0 } else { start }, middle_y, 0.0)),
-            "straight-run" => Some((if backwards { end } else { start }, middle_y, 0.0)),
-            "odometry-drift" => Some((low.0 + 6.0, middle_y, 0.0)),
-            "vision-pose" => match words[..] {
-                // The prompt names the taped pose: x and y in metres, heading in degrees.
-                [x, y, degrees, ..] => Some((x, y, degrees.to_radians())),
-                _ => Some((low.0 + 5.0, middle_y - 1.0, 0.5)),
-            },
-            _ => Some((0.5 * (low.0 + low.1), middle_y, 0.0)),
+            "slip-current" => (low.1 - half, middle_y, 0.0),
+            "drive-ff" => (if backwards { start + 8.0 } else { start }, middle_y, 0.0),
+            "straight-run" => (if backwards { end } else { start }, middle_y, 0.0),
+            "odometry-drift" => (low.0 + 6.0, middle_y, 0.0),
+            "vision-pose" => TAPED_POSES[numbers(&ahead.prompt).last().map_or(0, |n| *n as usize) % TAPED_POSES.len()],
+            _ => (0.5 * (low.0 + low.1), middle_y, 0.0),
         }
     }
 
@@ -198,13 +205,16 @@ mod tests {
         let ahead = |procedure: &str, prompt: &str| Ahead {
             procedure: procedure.into(),
             prompt: prompt.into(),
-            ..Ahead::default()
+            act: "something".into(),
+            shot_at: None,
         };
         tape.prepare(&mut world, &ahead("slip-current", ""));
         assert!((world.body().x_m - (16.0 - 0.45)).abs() < 1e-12);
-        tape.prepare(&mut world, &ahead("vision-pose", "park at x 3.50 m, y 2.00 m, heading 90 deg"));
-        assert_eq!((world.body().x_m, world.body().y_m), (3.5, 2.0));
+        tape.prepare(&mut world, &ahead("vision-pose", "Robot parked on taped pose 2"));
+        assert_eq!((world.body().x_m, world.body().y_m), (6.5, 5.5));
         tape.prepare(&mut world, &Ahead { shot_at: Some(3.0), ..ahead("shot-map", "") });
         assert!((world.hub_distance_m() - 3.0).abs() < 1e-12);
+        tape.prepare(&mut world, &Ahead { act: String::new(), ..ahead("thermal-soak", "Smells noted") });
+        assert!((world.hub_distance_m() - 3.0).abs() < 1e-12, "nothing moves after it, nobody carries");
     }
 }

@@ -54,7 +54,7 @@ impl Code {
             operator: Box::new(NtOperator::direct(hub.clone())),
             door,
             site: site.clone(),
-            op_modes: super::op_modes(config)?,
+            op_modes: vec![super::entry(config.scope)?],
         };
         let robot = RobotLoop::new(LoopConfig::default(), parts)?;
         let field_lab = robot.find(super::FIELD_LAB).ok_or(RehearsalError::NoFieldLab)?;

@@ -11,8 +11,7 @@ use fieldlab_base::{ConfigError, Micros};
 use fieldlab_nt4_net::Hub;
 use fieldlab_robot::driver_station::DriverPanel;
 
-use campaign::op_modes;
-pub use campaign::{FIELD_LAB, Scope};
+pub use campaign::{FIELD_LAB, Scope, campaign, drivetrain, entry};
 use code::Code;
 
 use crate::battery::BatteryConfig;
