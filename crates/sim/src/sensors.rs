@@ -110,27 +110,6 @@ impl SensorConfig {
             vision_bias: (0.0, 0.0, 0.0),
         }
     }
-
-    /// One line for a person: what the sensors do to the data.
-    #[must_use]
-    pub fn describe(&self) -> String {
-        format!(
-            "wheel speed: {} ms difference, {} taps, noise {} m/s; counts of {:.3} mm; frames 0-{} ms old, {} % stale; \
-             loop jitter {} ms; load {} V; battery noise {} V; gyro noise {} rad, drift {:.1e} rad/s, scale {:+.3} %",
-            self.velocity_difference_ms,
-            self.velocity_taps,
-            self.velocity_noise_mps,
-            self.position_count_m * 1e3,
-            self.frame_age_ms,
-            self.stale_chance * 100.0,
-            self.loop_jitter_ms,
-            self.load_volts,
-            self.battery_noise_volts,
-            self.gyro_noise_rad,
-            self.gyro_drift_rad_per_sec,
-            self.gyro_scale_error * 100.0,
-        )
-    }
 }
 
 /// How a sensor fails.

@@ -303,11 +303,11 @@ impl ScriptedOperator {
             }
             return;
         }
-        if now.since(since) < AFTER_CONNECT || !Screen(&self.client).is_live() {
+        if now.since(since) < AFTER_CONNECT {
             return;
         }
         self.work_station(now, panel, field_lab);
-        if panel.state().may_move() {
+        if panel.state().may_move() && Screen(&self.client).is_live() {
             self.work_prompt(now, world);
         }
     }
