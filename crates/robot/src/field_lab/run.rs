@@ -113,6 +113,8 @@ impl FieldLab {
         if !lab.runner.board().session.as_str().is_empty() {
             // A session that goes on is logged from now, also while the robot waits for its battery.
             lab.open_log(setup)?;
+            // By a virtual clock the disk is not on the robot's time, and the pre-arm list wants something durable.
+            lab.site.settle_log();
         }
         Ok(lab)
     }

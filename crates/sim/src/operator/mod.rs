@@ -109,6 +109,7 @@ pub struct ScriptedOperator {
     /// Somebody else answers and enables; this one only carries the robot and reads the tape.
     only_carries: bool,
     carried_for: Option<i64>,
+    paused_since: Option<Micros>,
     session: String,
     state: String,
     banked: Vec<ProcedureResult>,
@@ -116,6 +117,8 @@ pub struct ScriptedOperator {
 
 /// A prompt that did not go away this long after a press did not take it.
 const PATIENCE: Micros = Micros::from_millis(2500);
+/// A fresh pack takes a few seconds to be believed; a pause that stands longer wants another.
+const PAUSE_IS_MEANT: Micros = Micros::from_millis(6000);
 /// Nothing is pressed sooner after a connection: the robot ignores new clients for three seconds.
 const AFTER_CONNECT: Micros = Micros::from_millis(3500);
 
@@ -161,6 +164,7 @@ impl ScriptedOperator {
             tally: OperatorTally::default(),
             only_carries: false,
             carried_for: None,
+            paused_since: None,
             session: String::new(),
             state: String::new(),
             banked: Vec::new(),
@@ -366,7 +370,10 @@ impl ScriptedOperator {
         if state.selected != Some(field_lab) {
             panel.select(Some(field_lab));
         }
-        if self.state() == "PAUSED_BATTERY" && state.enabled {
+        if self.state() != "PAUSED_BATTERY" || !state.enabled {
+            self.paused_since = None;
+        } else if now.since(*self.paused_since.get_or_insert(now)) >= PAUSE_IS_MEANT {
+            self.paused_since = None;
             panel.set_enabled(false);
             self.hands.drop_all();
             let (least, most) = self.config.swap_secs;
@@ -448,7 +455,9 @@ impl ScriptedOperator {
         } else {
             at = self.answer(now, world, prompt, attempt);
         }
-        self.doing = Doing::Waiting { prompt: prompt.seq, until: at + PATIENCE, attempt };
+        // A prompt that takes nothing for a long time is looked at less and less often.
+        let patience = Micros(PATIENCE.0.saturating_mul(i64::from(attempt.min(11)) + 1));
+        self.doing = Doing::Waiting { prompt: prompt.seq, until: at + patience, attempt };
     }
 
     fn answer(&mut self, now: Micros, world: &World, prompt: &Prompt, attempt: u32) -> Micros {

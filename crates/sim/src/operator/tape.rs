@@ -55,7 +55,13 @@ pub(crate) struct Ahead {
 
 impl Tape {
     pub(crate) fn new(config: TapeConfig, seed: u64) -> Self {
-        Self { config, rng: Rng::stream(seed, "tape"), mark: (0.0, 0.0, 0.0), marked_for: String::new(), shots_seen: 0 }
+        Self {
+            config,
+            rng: Rng::stream(seed, "tape"),
+            mark: (0.0, 0.0, 0.0),
+            marked_for: String::new(),
+            shots_seen: 0,
+        }
     }
 
     /// Does what a Confirm asks for: puts the robot where the next motion wants it.
@@ -99,7 +105,9 @@ impl Tape {
             "drive-ff" => (if backwards { start + 8.0 } else { start }, middle_y, 0.0),
             "straight-run" => (if backwards { end } else { start }, middle_y, 0.0),
             "odometry-drift" => (low.0 + 6.0, middle_y, 0.0),
-            "vision-pose" => TAPED_POSES[numbers(&ahead.prompt).last().map_or(0, |n| *n as usize) % TAPED_POSES.len()],
+            "vision-pose" => {
+                TAPED_POSES[numbers(&ahead.prompt).last().map_or(0, |n| *n as usize) % TAPED_POSES.len()]
+            }
             _ => (0.5 * (low.0 + low.1), middle_y, 0.0),
         }
     }

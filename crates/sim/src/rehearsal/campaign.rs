@@ -42,15 +42,15 @@ pub fn drivetrain() -> Drivetrain {
         drive_base_radius_m: 0.3 * std::f64::consts::SQRT_2,
         slip_amps: 120.0,
         runway_m: 8.0,
-        // At 7 V this robot's wheels slip from standstill; at 4 V they hold.
-        step_volts: 4.0,
+        // At 7 V this robot's wheels slip from standstill; at 3.5 V they hold.
+        step_volts: 3.5,
         ..Drivetrain::default()
     }
 }
 
-/// A pack that has seen better days: charged to nine tenths, holding a fifth of what it held new.
-pub(super) fn tired_pack(name: &str) -> BatteryConfig {
-    BatteryConfig { capacity_ah: 3.5, charge: 0.9, ..BatteryConfig::healthy(name) }
+/// A pack that has seen better days: charged full, holding only this much.
+pub(super) fn tired_pack(name: &str, capacity_ah: f64) -> BatteryConfig {
+    BatteryConfig { capacity_ah, ..BatteryConfig::healthy(name) }
 }
 
 /// Field Lab with the rehearsed campaign, for a robot loop.
@@ -74,7 +74,7 @@ pub fn campaign(scope: Scope) -> Result<Campaign<RobotAct>, ConfigError> {
             .add(procedures::vision_pose(3)?)
             .add(shot_map()?)
             .add(carry()?)
-            .add(procedures::thermal_soak(2.0, 30.0, || soak(&drive, 30.0).into())?)
+            .add(procedures::thermal_soak(2.0, 30.0, || soak(&drive, 24.0).into())?)
             .build(),
         Scope::Short => Campaign::builder("Short Day")
             .add(procedures::straight_run(&Drivetrain { runway_m: 4.0, ..drive }, 1)?)
@@ -106,7 +106,8 @@ fn shot_map() -> Result<Procedure<RobotAct>, ConfigError> {
 
 /// The second sweep: how far does it carry? A number instead of a score.
 fn carry() -> Result<Procedure<RobotAct>, ConfigError> {
-    let mut sweep = axes(Sweep::new("carry", "Carry").why("how far a ball carries, whatever it was aimed at"));
+    let mut sweep =
+        axes(Sweep::new("carry", "Carry").why("how far a ball carries, whatever it was aimed at"));
     for rpm in [2000.0, 2200.0, 2400.0] {
         let label = format!("{rpm:.0}-rpm");
         let setpoint = Setpoint::at(3.0).label(label).set("hood", 62.0).set("flywheel", rpm);

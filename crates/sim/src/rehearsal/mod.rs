@@ -51,7 +51,7 @@ impl RehearsalConfig {
     #[must_use]
     pub fn new(seed: u64, out: impl Into<PathBuf>) -> Self {
         let mut world = WorldConfig::seeded(seed);
-        world.battery = campaign::tired_pack("pack 1");
+        world.battery = campaign::tired_pack("pack 1", 1.5);
         Self {
             seed,
             out: out.into(),
@@ -59,7 +59,7 @@ impl RehearsalConfig {
             faults: Faults::default(),
             reboot: true,
             operator: OperatorConfig {
-                packs: vec![campaign::tired_pack("pack 2"), BatteryConfig::healthy("pack 3")],
+                packs: vec![campaign::tired_pack("pack 2", 0.4), BatteryConfig::healthy("pack 3")],
                 ..OperatorConfig::default()
             },
             world,

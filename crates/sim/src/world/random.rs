@@ -14,7 +14,7 @@ pub(super) fn vary(mut config: WorldConfig, rng: &mut Rng) -> WorldConfig {
     for (load, (x, y)) in drive.load_n.iter_mut().zip(drive.module_m) {
         *load *= (1.0 + fore * x.signum()) * (1.0 + side * y.signum());
     }
-    let grip = 1.0 + 0.05 * rng.uniform(-1.0, 1.0);
+    let grip = 1.0 + 0.04 * rng.uniform(-1.0, 1.0);
     drive.grip *= grip;
     drive.sliding_grip *= grip;
     drive.rolling_resistance *= 1.0 + 0.1 * rng.uniform(-1.0, 1.0);
