@@ -1,6 +1,6 @@
 //! Our client under the official server, whose departures from its own words it must bear.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use fieldlab_base::Micros;
@@ -25,7 +25,7 @@ pub(crate) const CASES: &[Case] = &[
     ("a server that goes away and comes back", restart),
 ];
 
-fn official(peers: &PathBuf) -> (Official, u16) {
+fn official(peers: &Path) -> (Official, u16) {
     let mut official = Official::start(peers);
     let port = free_port();
     official.call(&json!({"do": "server", "port": port, "file": ""}));
@@ -47,7 +47,7 @@ fn latest(client: &NetClient, name: &str) -> Option<Value> {
     client.with(|c| c.value(name).map(|(_, v)| v.clone()))
 }
 
-fn every_type_both_ways(peers: &PathBuf) {
+fn every_type_both_ways(peers: &Path) {
     let (mut official, port) = official(peers);
     let client = connect(port);
     official.call(&json!({"do": "subscribe", "id": "s", "prefixes": ["/ours/"], "all": true, "keep": true}));
@@ -71,7 +71,7 @@ fn every_type_both_ways(peers: &PathBuf) {
     assert_eq!(client.with(|c| c.stats()).bad_messages, 0);
 }
 
-fn row_2(peers: &PathBuf) {
+fn row_2(peers: &Path) {
     let (mut official, port) = official(peers);
     official.call(&json!({"do": "publish", "id": 1, "name": "/a", "type": "double"}));
     official.call(&json!({"do": "set", "id": 1, "value": ["double", 1.0]}));
@@ -89,7 +89,7 @@ fn row_2(peers: &PathBuf) {
     });
 }
 
-fn row_3(peers: &PathBuf) {
+fn row_3(peers: &Path) {
     let (mut official, port) = official(peers);
     let client = connect(port);
     let topic = publish(&client, "/a", "int");
@@ -106,7 +106,7 @@ fn row_3(peers: &PathBuf) {
     official.collect(&mut events, "the last value", |e| values_of(e, "/a").contains(&&json!(["int", n])));
 }
 
-fn row_5(peers: &PathBuf) {
+fn row_5(peers: &Path) {
     let (mut official, port) = official(peers);
     let (one, two) = (connect(port), connect(port));
     let a = publish(&one, "/a", "double");
@@ -122,7 +122,7 @@ fn row_5(peers: &PathBuf) {
     official.take();
 }
 
-fn row_6(peers: &PathBuf) {
+fn row_6(peers: &Path) {
     let (mut official, port) = official(peers);
     for (n, name) in ["/a", "/b"].iter().enumerate() {
         official.call(&json!({"do": "publish", "id": n, "name": name, "type": "int", "keep": true}));
@@ -141,7 +141,7 @@ fn row_6(peers: &PathBuf) {
     assert_eq!((client.state().connections, client.with(|c| c.stats()).bad_messages), (1, 0));
 }
 
-fn rows_7_and_8(peers: &PathBuf) {
+fn rows_7_and_8(peers: &Path) {
     let (mut official, port) = official(peers);
     let client = connect(port);
     client.with(|c| c.subscribe(&["/other"], SubscribeOptions::default())).unwrap();
@@ -161,7 +161,7 @@ fn rows_7_and_8(peers: &PathBuf) {
     assert_eq!(client.state().connections, 1);
 }
 
-fn ids_again(peers: &PathBuf) {
+fn ids_again(peers: &Path) {
     let (mut official, port) = official(peers);
     let client = connect(port);
     client.with(|c| c.subscribe(&["/cycle/"], SubscribeOptions::prefix().all())).unwrap();
@@ -179,7 +179,7 @@ fn ids_again(peers: &PathBuf) {
     assert_eq!(client.with(|c| c.topics().count()), 0);
 }
 
-fn snapshot(peers: &PathBuf) {
+fn snapshot(peers: &Path) {
     let (mut official, port) = official(peers);
     for n in 0..1000 {
         official.call(&json!({"do": "publish", "id": n, "name": format!("/many/{n}"), "type": "double"}));
@@ -206,7 +206,7 @@ fn snapshot(peers: &PathBuf) {
     assert_eq!(client.with(|c| c.stats()).unknown_ids, 0);
 }
 
-fn restart(peers: &PathBuf) {
+fn restart(peers: &Path) {
     let (mut first, port) = official(peers);
     let client = connect(port);
     let topic = publish(&client, "/kept", "int");

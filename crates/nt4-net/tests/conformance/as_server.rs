@@ -1,7 +1,7 @@
 //! Our server under the official client.
 
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::{Child, Command, ExitCode, Stdio};
 
 use fieldlab_base::{Micros, OperatorValue};
@@ -11,7 +11,7 @@ use fieldlab_values::{DataType, Value, ValueRef};
 use serde_json::json;
 
 use crate::Case;
-use crate::peer::{Official, every_type, serve, serve_at, until, values_of};
+use crate::peer::{Official, clock, every_type, serve, serve_with, until, values_of};
 
 pub(crate) const CASES: &[Case] = &[
     ("connects with an empty Host and a + in its path, within a second", connects),
@@ -22,10 +22,10 @@ pub(crate) const CASES: &[Case] = &[
     ("a value above 2 MiB is refused without a loop of connections", too_large),
     ("reconnects after the server was killed", server_killed),
     ("a client killed is gone with its topics, and comes back without a phantom answer", client_killed),
-    ("time offset within half a round trip of the truth", offset),
+    ("its stamps are the server's time", offset),
 ];
 
-fn connects(peers: &PathBuf) {
+fn connects(peers: &Path) {
     let (hub, _server, port) = serve();
     let mut official = Official::start(peers);
     official.call(&json!({"do": "connected"}));
@@ -36,7 +36,7 @@ fn connects(peers: &PathBuf) {
     assert_eq!(names, ["name with spaces & more/\u{e9}@1"]);
 }
 
-fn every_type_down(peers: &PathBuf) {
+fn every_type_down(peers: &Path) {
     let (hub, _server, port) = serve();
     let topics: Vec<_> = every_type()
         .into_iter()
@@ -68,7 +68,7 @@ fn every_type_down(peers: &PathBuf) {
     }
 }
 
-fn every_type_up(peers: &PathBuf) {
+fn every_type_up(peers: &Path) {
     let (hub, _server, port) = serve();
     let mut official = Official::start(peers);
     official.client(port, "official");
@@ -95,7 +95,7 @@ fn every_type_up(peers: &PathBuf) {
     }
 }
 
-fn announcements(peers: &PathBuf) {
+fn announcements(peers: &Path) {
     let (hub, _server, port) = serve();
     let mut properties = Properties::new();
     properties.insert("unit".into(), "m".into());
@@ -120,7 +120,7 @@ fn announcements(peers: &PathBuf) {
     assert_eq!(official.call(&json!({"do": "properties", "name": "/with unit"})), json!({"unit": "m"}));
 }
 
-fn metatopics(peers: &PathBuf) {
+fn metatopics(peers: &Path) {
     let (hub, _server, port) = serve();
     let mut official = Official::start(peers);
     official.client(port, "official");
@@ -141,29 +141,39 @@ fn metatopics(peers: &PathBuf) {
     assert!(announced("$clients") && announced(subs));
 }
 
-fn too_large(peers: &PathBuf) {
-    let (hub, server, port) = serve();
+/// The official client drops such a value itself, and sends nothing more on that connection (its own defect, seen in
+/// 2026.2.2). What we owe is that it is not thrown into a loop, that our own such value is refused where it is set, and
+/// that others do not notice.
+fn too_large(peers: &Path) {
+    let (hub, _server, port) = serve();
     let mut official = Official::start(peers);
-    official.client(port, "official");
+    official.client(port, "big");
     official.call(&json!({"do": "publish", "id": 1, "name": "/big", "type": "raw"}));
-    official.call(&json!({"do": "publish", "id": 2, "name": "/small", "type": "int", "keep": true}));
-    official.call(&json!({"do": "subscribe", "id": 3, "prefixes": ["/robot"], "all": true}));
+    official.call(&json!({"do": "subscribe", "id": 3, "prefixes": ["/robot", "/small"], "all": true}));
     let base64_of_3_mib = "AAAA".repeat(1 << 20);
     official.call(&json!({"do": "set", "id": 1, "value": ["raw", base64_of_3_mib]}));
     let big = hub.with(|s| s.publish_local("/robot/big", &DataType::Raw, &Properties::new())).unwrap();
     hub.with(|s| s.set_local(big, Micros(1), ValueRef::Raw(&vec![0; 3 << 20])));
     assert!(hub.with(|s| s.value("/robot/big")).is_none(), "refused where it was set");
-    // Three seconds of other traffic; a peer in a loop would reconnect every second.
-    for n in 1..=30 {
-        official.call(&json!({"do": "set", "id": 2, "value": ["int", n]}));
-        until("small values pass", || {
-            hub.with(|s| s.value("/small")).is_some_and(|(_, v)| v == Value::Int(n))
+    assert_eq!(hub.with(|s| s.stats()).too_large, 1);
+    let mut other = Official::start(peers);
+    other.client(port, "small");
+    other.call(&json!({"do": "publish", "id": 2, "name": "/small", "type": "int", "keep": true}));
+    let mut events = Vec::new();
+    // Two and a half seconds of other traffic; a peer in a loop would reconnect every second.
+    for n in 1..=25 {
+        other.call(&json!({"do": "set", "id": 2, "value": ["int", n]}));
+        official.collect(&mut events, "small values pass", |e| {
+            values_of(e, "/small").contains(&&json!(["int", n]))
         });
         std::thread::park_timeout(std::time::Duration::from_millis(100));
     }
-    let drops = official.take().iter().filter(|e| e[0] == "disconnected").count();
-    assert!(drops <= 1, "{drops} disconnections");
-    drop(server);
+    assert_eq!(events.iter().filter(|e| e[0] == "connected").count(), 1);
+    assert_eq!(events.iter().filter(|e| e[0] == "disconnected").count(), 0);
+    // The largest value that fits passes.
+    let fits = vec![7; (2 << 20) - 40];
+    hub.with(|s| s.set_local(big, Micros(2), ValueRef::Raw(&fits)));
+    official.collect(&mut events, "the largest value", |e| !values_of(e, "/robot/big").is_empty());
 }
 
 struct Served(Child);
@@ -188,7 +198,7 @@ fn start_server(port: u16) -> (Served, u16) {
 }
 
 pub(crate) fn serve_until_killed(port: u16) -> ExitCode {
-    let (hub, _server, port) = serve_at(port);
+    let (hub, _server, port) = serve_with(port, clock());
     let topic = hub.with(|s| s.publish_local("/robot/pid", &DataType::Int, &Properties::new())).unwrap();
     hub.with(|s| s.set_local(topic, Micros(1), ValueRef::Int(i64::from(std::process::id()))));
     println!("{port}");
@@ -197,7 +207,7 @@ pub(crate) fn serve_until_killed(port: u16) -> ExitCode {
     }
 }
 
-fn server_killed(peers: &PathBuf) {
+fn server_killed(peers: &Path) {
     let (first, port) = start_server(0);
     let mut official = Official::start(peers);
     official.client(port, "official");
@@ -220,7 +230,7 @@ fn server_killed(peers: &PathBuf) {
     assert_eq!(values_of(&seen, "/kept"), [&json!(["int", 41])]);
 }
 
-fn client_killed(peers: &PathBuf) {
+fn client_killed(peers: &Path) {
     let (hub, _server, port) = serve();
     let input = hub.with(|s| s.declare_input("/in", InputKind::Number, &Value::Double(0.0))).unwrap();
     let mut samples = Vec::new();
@@ -252,17 +262,19 @@ fn client_killed(peers: &PathBuf) {
     assert_ne!(all[0].2, all[1].2, "another connection, another client");
 }
 
-fn offset(peers: &PathBuf) {
-    let (hub, _server, port) = serve();
+fn offset(peers: &Path) {
+    let now = clock();
+    let (hub, _server, port) = serve_with(0, now.clone());
     let mut official = Official::start(peers);
     official.client(port, "official");
     official.call(&json!({"do": "publish", "id": 1, "name": "/stamp", "type": "int"}));
     until("its clock", || !official.call(&json!({"do": "offset"})).is_null());
-    let before = hub.with(|_| crate::peer::clock()());
-    drop(before);
+    let before = now();
     official.call(&json!({"do": "set", "id": 1, "value": ["int", 1]}));
     until("a stamped value", || hub.with(|s| s.value("/stamp")).is_some());
+    let after = now();
     let (time, _) = hub.with(|s| s.value("/stamp")).unwrap();
-    // The server began to count at 5 s when this case began; the value was set within the case's patience.
-    assert!(time.0 > 5_000_000 && time.0 < 25_000_000, "{time}");
+    // It was set between the two readings of the server's clock; the peer's estimate may be off by half its round trip.
+    let slack = Micros(50_000);
+    assert!(before - slack <= time && time <= after + slack, "{before} {time} {after}");
 }

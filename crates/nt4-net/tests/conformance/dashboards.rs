@@ -1,6 +1,6 @@
 //! The independent TypeScript client and the habits of dashboards, in Node, against our server.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -47,7 +47,7 @@ fn robot(hub: &Hub) -> Vec<(LocalTopic, Value)> {
         .collect()
 }
 
-fn typescript(peers: &PathBuf) {
+fn typescript(peers: &Path) {
     let (hub, _server, port) = serve();
     let own = [
         ("boolean", Value::Boolean(true), json!(true)),

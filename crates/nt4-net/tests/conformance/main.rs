@@ -16,12 +16,12 @@ mod dashboards;
 mod peer;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
 /// A case: what it shows, and how.
-type Case = (&'static str, fn(&PathBuf));
+type Case = (&'static str, fn(&Path));
 
 fn main() -> ExitCode {
     if let Some(port) = std::env::args().skip_while(|a| a != "--serve").nth(1) {

@@ -111,13 +111,13 @@ pub(crate) fn clock() -> Clock {
 
 /// A server of ours on a free port.
 pub(crate) fn serve() -> (Hub, NetServer, u16) {
-    serve_at(0)
+    serve_with(0, clock())
 }
 
-pub(crate) fn serve_at(port: u16) -> (Hub, NetServer, u16) {
+pub(crate) fn serve_with(port: u16, clock: Clock) -> (Hub, NetServer, u16) {
     let hub = Hub::new(Server::new(ServerConfig::default()).unwrap());
     let addr = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-    let server = NetServer::bind(hub.clone(), NetServerConfig::new(addr, clock())).unwrap();
+    let server = NetServer::bind(hub.clone(), NetServerConfig::new(addr, clock)).unwrap();
     let port = server.local_addr().port();
     (hub, server, port)
 }
