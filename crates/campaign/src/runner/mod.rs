@@ -736,12 +736,10 @@ impl Runner {
             Phase::Next | Phase::PreArm if self.begun && !self.enabled => Some(self.cursor),
             _ => None,
         };
-        let (label, word) = match at.and_then(|s| self.step_at(s)) {
-            Some(step) => (step.label.clone(), step.kind.word()),
-            None => (String::new(), ""),
-        };
-        self.board.step.set(&label);
-        self.board.step_kind.set(word);
+        let steps = self.current.and_then(|i| self.plan.procedures.get(i)).map_or(&[][..], |p| &p.steps);
+        let step = at.and_then(|s| steps.get(s));
+        self.board.step.set(step.map_or("", |step| &step.label));
+        self.board.step_kind.set(step.map_or("", |step| step.kind.word()));
         if let Some(at) = at {
             self.board.step_index = i64::try_from(at).unwrap_or(i64::MAX);
         }
@@ -791,39 +789,49 @@ impl Runner {
         self.board.fault.set(fault);
     }
 
+    /// Makes the list anew only when it says something else: most loops that touch the board change no alert.
     fn refresh_alerts(&mut self) {
+        let mut known = self.alerts.iter();
+        let mut same = true;
+        self.each_alert(&mut |level, parts| {
+            same &= known.next().is_some_and(|alert| alert.level == level && is_joined(&alert.text, parts));
+        });
+        if same && known.next().is_none() {
+            return;
+        }
         let mut alerts = Vec::new();
-        let mut put = |level, text: &str| alerts.push(Alert { level, text: text.to_owned() });
+        self.each_alert(&mut |level, parts| alerts.push(Alert { level, text: parts.concat() }));
+        self.alerts = alerts;
+        self.alerts_changes += 1;
+    }
+
+    /// Every alert that stands, its text in parts.
+    fn each_alert(&self, put: &mut dyn FnMut(AlertLevel, &[&str])) {
         for fault in [&self.fault_save, &self.fault_start].into_iter().flatten() {
-            put(AlertLevel::Error, fault);
+            put(AlertLevel::Error, &[fault]);
         }
         if self.storage_silent {
-            put(AlertLevel::Error, "the storage does not answer: nothing new is banked");
+            put(AlertLevel::Error, &["the storage does not answer: nothing new is banked"]);
         }
         if matches!(self.phase, Phase::Offer { .. }) {
-            put(AlertLevel::Error, &self.offer_reason);
+            put(AlertLevel::Error, &[&self.offer_reason]);
         }
         if self.battery_blind {
-            put(AlertLevel::Warning, "the battery reading is stale or no number");
+            put(AlertLevel::Warning, &["the battery reading is stale or no number"]);
         }
         if let Some(warning) = &self.warning {
-            put(AlertLevel::Warning, warning);
+            put(AlertLevel::Warning, &[warning]);
         }
         for row in self.board.pre_arm.rows() {
-            if let Some(reason) = row.split_once("|warn|") {
-                put(AlertLevel::Warning, &format!("{}: {}", reason.0, reason.1));
+            if let Some((item, reason)) = row.split_once("|warn|") {
+                put(AlertLevel::Warning, &[item, ": ", reason]);
             }
         }
         if !self.board.prompt.as_str().is_empty() {
-            put(AlertLevel::Info, self.board.prompt.as_str());
+            put(AlertLevel::Info, &[self.board.prompt.as_str()]);
         }
         if self.phase == Phase::Done {
-            let done = format!("session {} is done", self.memory.session);
-            put(AlertLevel::Info, &done);
-        }
-        if alerts != self.alerts {
-            self.alerts = alerts;
-            self.alerts_changes += 1;
+            put(AlertLevel::Info, &["session ", &self.memory.session, " is done"]);
         }
     }
 
@@ -890,4 +898,9 @@ impl Marker {
             self.session, self.campaign, self.summary
         )
     }
+}
+
+/// Whether `text` is these parts, one after another.
+fn is_joined(text: &str, parts: &[&str]) -> bool {
+    parts.iter().try_fold(text, |left, part| left.strip_prefix(part)).is_some_and(str::is_empty)
 }
