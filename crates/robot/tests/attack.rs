@@ -118,7 +118,7 @@ impl Scenario {
 
     fn turn(&mut self, turn: usize, inputs: bool, person: bool) {
         if let Some(attacker) = &mut self.attacker
-            && turn % 10 == 0
+            && turn.is_multiple_of(10)
         {
             attacker.strike(self.rig.now, inputs);
         }
