@@ -88,7 +88,7 @@ fn feedforward(view: &View<'_>, findings: &Findings, out: &mut Vec<Constant>) {
             "the battery fell to {volts:.1} V during the tests: kA may be off by a percent or two"
         ));
     }
-    let mut remarks: Vec<String> = ff.conversion.iter().cloned().collect();
+    let mut remarks: Vec<String> = ff.conversion.iter().map(|c| format!("kV and kA are {c}")).collect();
     if ff.per_true_metre.is_none() && ff.unit == "m" {
         remarks.push(
             "per metre as the robot believed it: no wheel radius was measured in this session".to_owned(),
@@ -115,7 +115,9 @@ fn feedforward(view: &View<'_>, findings: &Findings, out: &mut Vec<Constant>) {
         constant.n = ff.samples;
         constant.method.clone_from(&method);
         constant.evidence = evidence(view, used.iter().copied(), &names);
-        constant.remarks.clone_from(&remarks);
+        if name == "kV" {
+            constant.remarks.clone_from(&remarks);
+        }
         out.push(constant);
     }
     if let (Some(sysid), Some(kv)) = (ff.sysid_mean, out.iter_mut().find(|c| c.name == "kV")) {

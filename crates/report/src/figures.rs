@@ -56,10 +56,12 @@ pub(crate) fn timeline(f: &Findings) -> Option<Figure> {
         let y = rows - 1.0 - row as f64 + 0.5;
         let from = f.timeline.iter().find(|s| s.kind == SpanKind::Procedure && s.label == *title);
         let (start, stop) = from.map_or((0.0, 0.0), |s| (s.window.from_secs, s.window.to_secs));
-        if start > 0.5 * end {
-            plot.word(start - 0.008 * end, y, "end", title);
-        } else {
+        // Beside the bar where there is room; a word takes about 1 % of the width a letter.
+        let room = 0.011 * end * title.chars().count() as f64;
+        if stop + room < end {
             plot.word(stop + 0.008 * end, y, "start", title);
+        } else {
+            plot.word((start - 0.008 * end).max(room), y, "end", title);
         }
     }
     plot.name(0, "robot moves");
@@ -104,6 +106,8 @@ pub(crate) fn battery(f: &Findings) -> Option<Figure> {
         }
         points.push((*t, *v));
     }
+    // The last reading holds until the logs end.
+    points.extend(f.battery.last().map(|(_, v)| (end, *v)));
     plot.line(0, &points, false);
     let mut gates: Vec<f64> = f.procedures.iter().filter_map(|p| p.battery.gate_volts).collect();
     gates.sort_by(f64::total_cmp);
@@ -242,10 +246,11 @@ pub(crate) fn drift(d: &Drift) -> Option<Figure> {
     );
     plot.line(4, &[(-2.2 * reach, 0.0), (2.2 * reach, 0.0)], true);
     plot.line(4, &[(0.0, -reach), (0.0, reach)], true);
-    for (lap, x, y) in &laps {
+    for (i, (lap, x, y)) in laps.iter().enumerate() {
         let colour = usize::from(lap.direction.as_deref() == Some("CW"));
         plot.dots(colour, &[(*x, *y)], 5.0);
-        plot.word(x + 0.03 * reach * 2.0, *y, "start", &lap.name);
+        let above = if i % 2 == 0 { 0.09 } else { -0.09 };
+        plot.word(*x, y + above * reach, "middle", lap.name.trim_start_matches("lap "));
     }
     plot.name(0, "counter-clockwise");
     plot.name(1, "clockwise");

@@ -46,10 +46,10 @@ fn table(table: &Table, out: &mut String) {
         out.push_str(&cells.join(" | "));
         out.push_str(" |\n");
     };
-    line(table.head.iter().map(|h| escape(h)).collect(), out);
+    line(table.head.iter().map(|h| cell(h)).collect(), out);
     line((0..table.head.len()).map(|i| if numeric(i) { "---:" } else { "---" }.to_owned()).collect(), out);
     for row in &table.rows {
-        line(row.iter().map(|c| escape(c.words())).collect(), out);
+        line(row.iter().map(|c| cell(c.words())).collect(), out);
     }
     out.push('\n');
 }
@@ -57,7 +57,7 @@ fn table(table: &Table, out: &mut String) {
 /// T18: makes any text safe inside a cell, a paragraph or a list item. Line breaks become spaces; characters that
 /// Markdown or the HTML inside it could act on are written as entities or with a backslash.
 #[must_use]
-pub(crate) fn escape(s: &str) -> String {
+fn cell(s: &str) -> String {
     let mut out = String::with_capacity(s.len());
     let chars: Vec<char> = s.chars().collect();
     for (i, c) in chars.iter().copied().enumerate() {
@@ -77,16 +77,21 @@ pub(crate) fn escape(s: &str) -> String {
                 out.push('\\');
                 out.push(c);
             }
-            '#' | '+' | '-' | '='
-                if i == 0 && s.len() > 1 && !s[1..].starts_with(|n: char| n.is_ascii_digit()) =>
-            {
-                out.push('\\');
-                out.push(c);
-            }
             c => out.push(c),
         }
     }
     out
+}
+
+/// As [`cell`], for a text that may stand at the start of a line, where a sign could begin a list or a heading.
+fn escape(s: &str) -> String {
+    let safe = cell(s);
+    let number = safe.get(1..).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    if safe.starts_with(['#', '+', '-', '=']) && safe.len() > 1 && !number {
+        format!("\\{safe}")
+    } else {
+        safe
+    }
 }
 
 #[cfg(test)]
@@ -106,6 +111,7 @@ mod tests {
             ("\u{1b}[2J", "\u{fffd}\\[2J"),
             ("-", "-"),
             ("", ""),
+            ("snake_case _x_", "snake_case \\_x\\_"),
         ] {
             assert_eq!(escape(raw), safe, "{raw:?}");
         }

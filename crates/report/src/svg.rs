@@ -62,26 +62,30 @@ impl Axis {
         if !self.ticked {
             return Vec::new();
         }
+        let step = self.step();
+        let first = (self.low / step).ceil() as i64;
+        (first..first + 30).map(|i| i as f64 * step).take_while(|t| *t <= self.high).collect()
+    }
+
+    /// Round distance between ticks.
+    fn step(&self) -> f64 {
         let rough = (self.high - self.low) / 6.0;
         let steps: &[f64] = if self.clock {
             &[1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 900.0, 1800.0, 3600.0, 7200.0]
         } else {
             &[]
         };
-        let step = steps.iter().copied().find(|s| *s >= rough).unwrap_or_else(|| {
+        steps.iter().copied().find(|s| *s >= rough).unwrap_or_else(|| {
             let scale = 10f64.powf(rough.log10().floor());
             [1.0, 2.0, 5.0, 10.0].iter().map(|m| m * scale).find(|s| *s >= rough).unwrap_or(rough)
-        });
-        let first = (self.low / step).ceil() as i64;
-        (first..first + 30).map(|i| i as f64 * step).take_while(|t| *t <= self.high).collect()
+        })
     }
 
     fn tick_text(&self, value: f64) -> String {
         if self.clock {
             return crate::text::clock(value);
         }
-        let step = (self.high - self.low) / 6.0;
-        let decimals = (-step.log10().floor()).clamp(0.0, 6.0) as usize;
+        let decimals = (-self.step().log10().floor()).clamp(0.0, 6.0) as usize;
         let text = format!("{value:.decimals$}");
         if text.trim_start_matches('-').chars().all(|c| c == '0' || c == '.') { "0".to_owned() } else { text }
     }
@@ -223,16 +227,16 @@ impl Plot {
         ));
     }
 
-    /// A horizontal line across the plot with a word at its right end.
+    /// A horizontal line across the plot with a word at its left end.
     pub(crate) fn level(&mut self, y: f64, word: &str) {
         if !(self.y.low..=self.y.high).contains(&y) {
             return;
         }
         let at = self.py(y);
         self.put(format_args!(
-            "<line class=\"m\" x1=\"{LEFT:.1}\" y1=\"{at:.1}\" x2=\"{:.1}\" y2=\"{at:.1}\"/><text class=\"t\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
+            "<line class=\"m\" x1=\"{LEFT:.1}\" y1=\"{at:.1}\" x2=\"{:.1}\" y2=\"{at:.1}\"/><text class=\"t\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"start\">{}</text>",
             WIDTH - RIGHT,
-            WIDTH - RIGHT - 3.0,
+            LEFT + 4.0,
             at - 4.0,
             escape(word)
         ));

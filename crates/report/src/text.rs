@@ -17,11 +17,37 @@ pub(crate) fn number(value: f64, half_width: f64) -> String {
         (3.0 - value.abs().log10().floor()).clamp(0.0, 6.0)
     };
     let text = format!("{value:.*}", decimals as usize);
-    // Minus zero is nobody's measurement.
-    if text.trim_start_matches('-').chars().all(|c| c == '0' || c == '.') {
-        text.trim_start_matches('-').to_owned()
+    positive_zero(text)
+}
+
+/// Minus zero is nobody's measurement.
+fn positive_zero(text: String) -> String {
+    match text.strip_prefix('-') {
+        Some(rest) if rest.chars().all(|c| c == '0' || c == '.') => rest.to_owned(),
+        _ => text,
+    }
+}
+
+/// A number that a person typed or a plan holds: as short as it was, six significant digits at most.
+pub(crate) fn typed(value: f64) -> String {
+    if !value.is_finite() {
+        return "-".to_owned();
+    }
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    let decimals = (5.0 - value.abs().log10().floor()).clamp(0.0, 9.0) as usize;
+    let text = format!("{value:.decimals$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+/// Metres as millimetres with three decimals, ± half-width when it shows.
+pub(crate) fn millimetres(i: &Interval) -> String {
+    let half = i.half_width() * 1e3;
+    if half >= 0.0005 {
+        format!("{:.3} ± {half:.3}", i.value * 1e3)
     } else {
-        text
+        format!("{:.3}", i.value * 1e3)
     }
 }
 
@@ -47,7 +73,9 @@ pub(crate) fn plus_minus(i: &Interval) -> String {
 
 /// A fixed number of decimals, or a dash.
 pub(crate) fn fixed(value: Option<f64>, decimals: usize) -> String {
-    value.filter(|v| v.is_finite()).map_or_else(|| "-".to_owned(), |v| format!("{v:.decimals$}"))
+    value
+        .filter(|v| v.is_finite())
+        .map_or_else(|| "-".to_owned(), |v| positive_zero(format!("{v:.decimals$}")))
 }
 
 /// Seconds for people: `42 s`, `12 min 05 s`, `1 h 02 min`.
@@ -84,6 +112,11 @@ mod tests {
         assert_eq!(number(1234.5, 0.0), "1234");
         assert_eq!(number(-0.000_04, 0.01), "0.000");
         assert_eq!(number(f64::NAN, 0.1), "-");
+        assert_eq!(typed(4.02), "4.02");
+        assert_eq!(typed(0.5), "0.5");
+        assert_eq!(typed(3200.0), "3200");
+        assert_eq!(typed(0.058_309_518_9), "0.0583095");
+        assert_eq!(fixed(Some(-0.001), 0), "0");
         assert_eq!(plus_minus(&Interval::new(2.5, 0.012, 3)), "2.500 ± 0.012");
     }
 

@@ -11,26 +11,26 @@ use serde_json::{Value as Json, json};
 
 /// Who writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Spelling {
+pub(crate) enum Spelling {
     Ours,
     DataLogManager,
     AdvantageKit,
 }
 
-pub const SESSION: &str = "6aa1f940";
+pub(crate) const SESSION: &str = "6aa1f940";
 const DT: f64 = 0.02;
 /// 2026-09-09, microseconds.
-pub const UNIX: i64 = 1_789_000_000_000_000;
+pub(crate) const UNIX: i64 = 1_789_000_000_000_000;
 
 /// What the fits must find.
 #[derive(Debug, Clone)]
-pub struct Truth {
-    pub radius_m: [f64; 4],
-    pub radius_in_force_m: f64,
-    pub base_m: f64,
-    pub gains: [f64; 3],
-    pub slip_amps: f64,
-    pub seed: u64,
+pub(crate) struct Truth {
+    pub(crate) radius_m: [f64; 4],
+    pub(crate) radius_in_force_m: f64,
+    pub(crate) base_m: f64,
+    pub(crate) gains: [f64; 3],
+    pub(crate) slip_amps: f64,
+    pub(crate) seed: u64,
 }
 
 impl Default for Truth {
@@ -47,24 +47,24 @@ impl Default for Truth {
 }
 
 impl Truth {
-    pub fn mean_radius_m(&self) -> f64 {
+    pub(crate) fn mean_radius_m(&self) -> f64 {
         self.radius_m.iter().sum::<f64>() / 4.0
     }
 }
 
 /// A log file being written.
-pub struct Recorder {
+pub(crate) struct Recorder {
     encoder: Encoder,
     ids: BTreeMap<String, u32>,
     last: BTreeMap<String, Vec<u8>>,
-    pub spelling: Spelling,
+    pub(crate) spelling: Spelling,
     /// The file's own clock, seconds.
-    pub t: f64,
+    pub(crate) t: f64,
     random: u64,
 }
 
 impl Recorder {
-    pub fn new(spelling: Spelling, t: f64, seed: u64) -> Self {
+    pub(crate) fn new(spelling: Spelling, t: f64, seed: u64) -> Self {
         let extra = if spelling == Spelling::AdvantageKit { "AdvantageKit" } else { "" };
         Self {
             encoder: Encoder::new(extra),
@@ -76,7 +76,7 @@ impl Recorder {
         }
     }
 
-    pub fn bytes(self) -> Vec<u8> {
+    pub(crate) fn bytes(self) -> Vec<u8> {
         self.encoder.into_bytes()
     }
 
@@ -89,7 +89,7 @@ impl Recorder {
     }
 
     /// One record under the name as it stands. DataLogManager and AdvantageKit write changes only.
-    pub fn raw(&mut self, name: &str, kind: &DataType, metadata: &str, value: ValueRef<'_>) {
+    pub(crate) fn raw(&mut self, name: &str, kind: &DataType, metadata: &str, value: ValueRef<'_>) {
         let at = Micros::from_secs(self.t);
         let next = self.ids.len() as u32 + 1;
         let id = *self.ids.entry(name.to_owned()).or_insert_with(|| {
@@ -105,49 +105,49 @@ impl Recorder {
         self.encoder.value(at, id, value);
     }
 
-    pub fn num(&mut self, key: &str, value: f64) {
+    pub(crate) fn num(&mut self, key: &str, value: f64) {
         self.raw(&self.name(key), &DataType::Double, "", ValueRef::Double(value));
     }
 
-    pub fn text(&mut self, key: &str, value: &str) {
+    pub(crate) fn text(&mut self, key: &str, value: &str) {
         self.raw(&self.name(key), &DataType::String, "", ValueRef::String(value));
     }
 
-    pub fn json(&mut self, key: &str, value: &Json) {
+    pub(crate) fn json(&mut self, key: &str, value: &Json) {
         self.raw(&self.name(key), &DataType::Json, "", ValueRef::String(&value.to_string()));
     }
 
-    pub fn list(&mut self, key: &str, items: &[&str]) {
+    pub(crate) fn list(&mut self, key: &str, items: &[&str]) {
         let items: Vec<Arc<str>> = items.iter().map(|s| Arc::from(*s)).collect();
         self.raw(&self.name(key), &DataType::StringArray, "", ValueRef::StringArray(&items));
     }
 
-    pub fn array(&mut self, key: &str, items: &[f64]) {
+    pub(crate) fn array(&mut self, key: &str, items: &[f64]) {
         self.raw(&self.name(key), &DataType::DoubleArray, "", ValueRef::DoubleArray(items));
     }
 
-    pub fn pose(&mut self, key: &str, x: f64, y: f64, heading: f64) {
+    pub(crate) fn pose(&mut self, key: &str, x: f64, y: f64, heading: f64) {
         let bytes: Vec<u8> = [x, y, heading].iter().flat_map(|v| v.to_le_bytes()).collect();
         self.raw(&self.name(key), &DataType::structure("Pose2d"), "", ValueRef::Raw(&bytes));
     }
 
     /// SysId data: straight into the log, in WPILib's shape, whoever writes the rest.
-    pub fn sysid(&mut self, name: &str, unit: &str, value: f64) {
+    pub(crate) fn sysid(&mut self, name: &str, unit: &str, value: f64) {
         let metadata = format!("{{\"unit\":\"{unit}\"}}");
         self.raw(name, &DataType::Double, &metadata, ValueRef::Double(value));
     }
 
-    pub fn state(&mut self, value: &str) {
+    pub(crate) fn state(&mut self, value: &str) {
         self.raw("sysid-test-state-drive", &DataType::String, "", ValueRef::String(value));
     }
 
-    pub fn event(&mut self, event: &str, mut more: Json) {
+    pub(crate) fn event(&mut self, event: &str, mut more: Json) {
         more["event"] = json!(event);
         more["t"] = json!(self.t);
         self.json(&format!("FieldLab/{SESSION}/Events"), &more);
     }
 
-    pub fn answer(&mut self, procedure: &str, key: &str, unit: &str, value: f64) {
+    pub(crate) fn answer(&mut self, procedure: &str, key: &str, unit: &str, value: f64) {
         let name = format!("FieldLab/{SESSION}/{procedure}/{key}");
         self.text(&format!("{name}.unit"), unit);
         self.num(&name, value);
@@ -157,21 +157,21 @@ impl Recorder {
     }
 
     /// Uniform in -1 .. 1, the same for the same seed.
-    pub fn random(&mut self) -> f64 {
+    pub(crate) fn random(&mut self) -> f64 {
         self.random =
             self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.random >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
     }
 
-    pub fn wait(&mut self, secs: f64) {
+    pub(crate) fn wait(&mut self, secs: f64) {
         self.t += secs;
     }
 }
 
 /// A robot on a field, writing.
-pub struct Robot {
-    pub log: Recorder,
-    pub truth: Truth,
+pub(crate) struct Robot {
+    pub(crate) log: Recorder,
+    pub(crate) truth: Truth,
     /// Wheel travel, radians.
     phi: [f64; 4],
     yaw: f64,
@@ -180,13 +180,13 @@ pub struct Robot {
 }
 
 impl Robot {
-    pub fn new(spelling: Spelling, truth: Truth) -> Self {
+    pub(crate) fn new(spelling: Spelling, truth: Truth) -> Self {
         let log = Recorder::new(spelling, 100.0, truth.seed);
         Self { log, truth, phi: [0.0; 4], yaw: 0.3, x: 2.0, battery: 12.7 }
     }
 
     /// The head of every file of a session.
-    pub fn head(&mut self, boot: &str, resumed: bool) {
+    pub(crate) fn head(&mut self, boot: &str, resumed: bool) {
         let header = json!({
             "schema": "fieldlab.header/1",
             "session": SESSION,
@@ -218,7 +218,7 @@ impl Robot {
         );
     }
 
-    pub fn begin(&mut self, procedure: &str) {
+    pub(crate) fn begin(&mut self, procedure: &str) {
         let t = self.log.t;
         self.log.num(&format!("FieldLab/{procedure}/Started"), t);
         self.log.num(&format!("FieldLab/{SESSION}/{procedure}/Started"), t);
@@ -229,7 +229,7 @@ impl Robot {
             .event("gate_passed", json!({"procedure": procedure, "volts": self.battery, "minVolts": 12.0}));
     }
 
-    pub fn bank(&mut self, procedure: &str) {
+    pub(crate) fn bank(&mut self, procedure: &str) {
         let t = self.log.t;
         self.log.num(&format!("FieldLab/{procedure}/Finished"), t);
         self.log.num(&format!("FieldLab/{SESSION}/{procedure}/Finished"), t);
@@ -237,7 +237,7 @@ impl Robot {
         self.log.wait(3.0);
     }
 
-    pub fn act(&mut self, procedure: &str, label: &str, body: impl FnOnce(&mut Self)) {
+    pub(crate) fn act(&mut self, procedure: &str, label: &str, body: impl FnOnce(&mut Self)) {
         self.log.event("step_started", json!({"procedure": procedure, "kind": "act", "label": label}));
         self.log.wait(DT);
         body(self);
@@ -275,7 +275,7 @@ impl Robot {
     }
 
     /// Spins at `omega` for `turns`.
-    pub fn spin(&mut self, omega: f64, turns: f64) {
+    pub(crate) fn spin(&mut self, omega: f64, turns: f64) {
         let steps = (turns * std::f64::consts::TAU / omega.abs() / DT) as usize;
         for _ in 0..25 {
             self.tick(0.0, [0.0; 4], [0.0; 4]);
@@ -292,7 +292,7 @@ impl Robot {
     }
 
     /// Drives `metres` by true distance.
-    pub fn straight(&mut self, metres: f64) {
+    pub(crate) fn straight(&mut self, metres: f64) {
         let steps = (metres.abs() / 1.0 / DT) as usize;
         let step = metres / steps as f64;
         self.tick(0.0, [0.0; 4], [0.0; 4]);
@@ -308,7 +308,7 @@ impl Robot {
     }
 
     /// One slip ramp against a wall; the robot's own routine publishes as it should.
-    pub fn slip(&mut self, done: bool) {
+    pub(crate) fn slip(&mut self, done: bool) {
         let root = "Calibration/SlipCurrent";
         self.log.text(&format!("{root}/Status"), "running");
         self.log.num(&format!("{root}/SlipAmps"), f64::NAN);
@@ -341,7 +341,7 @@ impl Robot {
     }
 
     /// One SysId test: exact motion in true metres, logged in the metres that the robot believes.
-    pub fn sysid(&mut self, state: &str, sign: f64, ramp: bool) {
+    pub(crate) fn sysid(&mut self, state: &str, sign: f64, ramp: bool) {
         let [ks, kv, ka] = self.truth.gains;
         let steps = if ramp { 250 } else { 75 };
         let (mut v, mut x) = (0.0_f64, [0.0_f64; 4]);
@@ -370,7 +370,7 @@ impl Robot {
         self.log.wait(3.0);
     }
 
-    pub fn soak(&mut self, secs: u32) {
+    pub(crate) fn soak(&mut self, secs: u32) {
         for s in 0..secs {
             let t = f64::from(s);
             for i in 0..4 {
@@ -389,7 +389,7 @@ fn measure(key: &str, unit: &str, min: f64, max: f64) -> Json {
     json!({"kind": "measure", "label": format!("type {key}"), "group": 0, "key": key, "unit": unit, "min": min, "max": max})
 }
 
-pub fn plan() -> Json {
+pub(crate) fn plan() -> Json {
     let gate = |v: f64| json!({"kind": "battery_gate", "label": "battery", "group": 0, "min_volts": v, "resume_volts": v + 0.3});
     let procedure = |id: &str, title: &str, steps: Vec<Json>| json!({"id": id, "title": title, "why": format!("because {title} matters"), "steps": steps});
     let mut shots = Vec::new();
@@ -415,7 +415,7 @@ pub fn plan() -> Json {
 }
 
 /// The first half of the afternoon: wheel radius, slip current, feedforward.
-pub fn first_half(robot: &mut Robot) {
+pub(crate) fn first_half(robot: &mut Robot) {
     robot.begin("wheel-radius");
     robot.act("wheel-radius", "spin counter-clockwise", |r| r.spin(1.2, 3.0));
     robot.act("wheel-radius", "spin clockwise", |r| r.spin(-1.2, 3.0));
@@ -440,7 +440,7 @@ pub fn first_half(robot: &mut Robot) {
 }
 
 /// The rest: straight run, laps, sweep, parked poses, something unknown, soak.
-pub fn second_half(robot: &mut Robot) {
+pub(crate) fn second_half(robot: &mut Robot) {
     robot.begin("straight-run");
     robot.act("straight-run", "drive forwards", |r| r.straight(6.0));
     robot.log.answer("straight-run", "forward-m", "m", 6.001);
@@ -497,7 +497,7 @@ pub fn second_half(robot: &mut Robot) {
 }
 
 /// A whole campaign in one file.
-pub fn whole(spelling: Spelling, truth: &Truth) -> Vec<(String, Vec<u8>)> {
+pub(crate) fn whole(spelling: Spelling, truth: &Truth) -> Vec<(String, Vec<u8>)> {
     let mut robot = Robot::new(spelling, truth.clone());
     robot.head("boot-a", false);
     first_half(&mut robot);
@@ -506,7 +506,7 @@ pub fn whole(spelling: Spelling, truth: &Truth) -> Vec<(String, Vec<u8>)> {
 }
 
 /// The same with a reboot between the halves: two files, two clocks.
-pub fn two_boots(truth: &Truth) -> Vec<(String, Vec<u8>)> {
+pub(crate) fn two_boots(truth: &Truth) -> Vec<(String, Vec<u8>)> {
     let mut robot = Robot::new(Spelling::Ours, truth.clone());
     robot.head("boot-a", false);
     first_half(&mut robot);

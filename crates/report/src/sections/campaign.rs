@@ -5,7 +5,7 @@ use fieldlab_analysis::findings::{Findings, ProcedureFindings, Progress};
 use super::heading;
 use crate::document::{Block, Cell, Table, Tone, num, text};
 use crate::figures;
-use crate::text::{duration, fixed, number, window};
+use crate::text::{duration, fixed, typed, window};
 
 pub(super) fn header(f: &Findings, out: &mut Vec<Block>) {
     heading(out, 1, &format!("Field Lab report: {}", f.campaign.as_deref().unwrap_or("unnamed campaign")));
@@ -127,7 +127,7 @@ pub(super) fn measurements(f: &Findings, out: &mut Vec<Block>) {
         table.rows.push(vec![
             text(&m.procedure),
             text(&m.key),
-            num(m.value.map_or("-".to_owned(), |v| number(v, 0.0))),
+            num(m.value.map_or("-".to_owned(), typed)),
             text(m.unit.clone().unwrap_or_default()),
             num(m.at_secs.map_or("-".to_owned(), crate::text::clock)),
             flag,
@@ -175,7 +175,7 @@ pub(super) fn files(f: &Findings, out: &mut Vec<Block>) {
             .provenance
             .constants_in_force
             .iter()
-            .map(|(name, value)| vec![text(name), num(number(*value, 0.0))])
+            .map(|(name, value)| vec![text(name), num(typed(*value))])
             .collect();
         out.push(Block::Table(Table::with(&["name", "value"], rows)));
     }

@@ -5,7 +5,7 @@ use fieldlab_analysis::findings::{Feedforward, Findings, MotorFit, SlipCurrent, 
 use super::{heading, why};
 use crate::document::{Block, Table, Tone, num, text};
 use crate::figures;
-use crate::text::{duration, fixed, number, plus_minus, window};
+use crate::text::{duration, fixed, millimetres, plus_minus, typed, window};
 
 pub(super) fn feedforward(f: &Findings, out: &mut Vec<Block>) {
     let Some(ff) = &f.feedforward else { return };
@@ -22,7 +22,7 @@ pub(super) fn feedforward(f: &Findings, out: &mut Vec<Block>) {
         ));
     }
     out.extend(
-        ff.conversion.iter().map(|c| Block::Text(format!("The gains in the table of constants are {c}."))),
+        ff.conversion.iter().map(|c| Block::Text(format!("kV and kA in the table of constants are {c}."))),
     );
     if !ff.motors.is_empty() {
         out.push(Block::Table(motors(ff)));
@@ -115,8 +115,10 @@ fn sensor(ff: &Feedforward, out: &mut Vec<Block>) {
         let all: Vec<f64> = ff.motors.iter().filter_map(pick).collect();
         (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64)
     };
-    if let (Some(delay), Some(width)) = (mean(|m| m.delay_secs), mean(|m| m.width_secs)) {
-        let words = if delay < -0.005 {
+    if let (Some(delay), Some(width)) = (mean(|m| m.delay_secs), mean(|m| m.width_secs))
+        && delay.abs() >= 0.005
+    {
+        let words = if delay < 0.0 {
             format!(
                 "The logged voltage lags the velocity by {:.0} ms: it is reported late, not applied late.",
                 -delay * 1e3
@@ -194,12 +196,12 @@ fn wheel_radius(w: &WheelRadius, out: &mut Vec<Block>) {
         ]);
         for s in &w.spins {
             let mut row = vec![text(&s.direction), text(window(&s.window)), num(format!("{:.2}", s.turns))];
-            row.extend(s.wheels_m.iter().map(|i| num(plus_minus(&i.scaled(1e3, 0.0)))));
+            row.extend(s.wheels_m.iter().map(|i| num(millimetres(i))));
             row.resize_with(7, || num("-"));
             table.rows.push(row);
         }
         let mut mean = vec![text("mean"), text(""), num("")];
-        mean.extend(w.wheels_m.iter().map(|i| num(plus_minus(&i.scaled(1e3, 0.0)))));
+        mean.extend(w.wheels_m.iter().map(|i| num(millimetres(i))));
         mean.resize_with(7, || num("-"));
         table.rows.push(mean);
         out.push(Block::Table(table));
@@ -208,7 +210,7 @@ fn wheel_radius(w: &WheelRadius, out: &mut Vec<Block>) {
     if let (Some(mean), Some(percent), Some(in_force)) = (w.mean_m, w.percent_change, w.in_force_m) {
         facts.push(format!(
             "{} mm, {percent:+.2} % against {:.3} mm in force",
-            plus_minus(&mean.scaled(1e3, 0.0)),
+            millimetres(&mean),
             in_force * 1e3
         ));
     }
@@ -300,11 +302,8 @@ fn straight_run(s: &StraightRun, out: &mut Vec<Block>) {
             .collect();
         out.push(Block::Table(Table::with(&["leg", "when", "taped m", "wheel rad", "radius mm"], rows)));
     }
-    let mut facts: Vec<String> = s
-        .radius_m
-        .iter()
-        .map(|r| format!("{} mm over {} leg(s)", plus_minus(&r.scaled(1e3, 0.0)), r.n))
-        .collect();
+    let mut facts: Vec<String> =
+        s.radius_m.iter().map(|r| format!("{} mm over {} leg(s)", millimetres(r), r.n)).collect();
     facts.extend(s.remarks.iter().cloned());
     if !facts.is_empty() {
         out.push(Block::List(facts));
@@ -378,9 +377,9 @@ pub(super) fn sweeps(f: &Findings, out: &mut Vec<Block>) {
         };
         table.head[1] = axis(0, "first");
         table.head[2] = axis(1, "second");
-        let optional = |v: Option<f64>| v.map_or("-".to_owned(), |v| number(v, 0.0));
+        let optional = |v: Option<f64>| v.map_or("-".to_owned(), typed);
         for p in &s.setpoints {
-            let answers: Vec<String> = p.answers.iter().map(|a| number(*a, 0.0)).collect();
+            let answers: Vec<String> = p.answers.iter().map(|a| typed(*a)).collect();
             let success = match p.probability {
                 Some(i) => format!("{:.2} to {:.2}", i.lo, i.hi),
                 None if s.scores => "one shot".to_owned(),
