@@ -1,5 +1,6 @@
-//! Any bytes as a log: nothing panics, and every record is accounted for.
-use fieldlab_wpilog::Log;
+//! Any bytes as a log: nothing panics, every record is accounted for, and the streaming decoder agrees with the index
+//! however the bytes are cut.
+use fieldlab_wpilog::{Decoder, Log};
 
 /// One input.
 pub(crate) fn run(data: &[u8]) {
@@ -11,7 +12,14 @@ pub(crate) fn run(data: &[u8]) {
     if let Some(salvage) = report.salvage {
         assert_eq!(salvage.offset + salvage.bytes_lost, data.len() as u64);
     }
-    for entry in log.entries() {
+    let (records, salvage) = stream(data);
+    assert_eq!(records, report.records);
+    assert_eq!(salvage, report.salvage);
+    let all = log.decode_all(log.entries());
+    for (entry, together) in log.entries().iter().zip(&all) {
+        assert!(together.len() as u64 <= entry.records);
+        drop(log.struct_values(entry));
+        drop(log.struct_columns(entry));
         assert_eq!(log.records(entry).count() as u64, entry.records);
         let values = log.values(entry);
         assert!(values.len() as u64 <= entry.records);
@@ -21,4 +29,22 @@ pub(crate) fn run(data: &[u8]) {
         drop(log.texts(entry));
         drop(log.number_arrays(entry));
     }
+}
+
+/// Records and damage as a stream finds them, cut where the bytes themselves say.
+fn stream(data: &[u8]) -> (u64, Option<fieldlab_wpilog::Salvage>) {
+    let mut decoder = Decoder::new("fuzz");
+    let mut events = 0;
+    let mut rest = data;
+    while !rest.is_empty() {
+        let len = (usize::from(rest[0]) + 1).min(rest.len());
+        let (piece, after) = rest.split_at(len);
+        rest = after;
+        decoder.push(piece);
+        while decoder.next().expect("the index read it").is_some() {
+            events += 1;
+        }
+    }
+    // The first event is the header.
+    (events - 1, decoder.finish().expect("the index read it"))
 }

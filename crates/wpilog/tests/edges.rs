@@ -5,7 +5,7 @@
 use fieldlab_base::Micros;
 use fieldlab_values::schema::Tree;
 use fieldlab_values::{DataType, Pose2d, Published, Value, ValueRef};
-use fieldlab_wpilog::{Damage, Encoder, Log, LogError, Report, Salvage};
+use fieldlab_wpilog::{AnyColumn, Damage, Encoder, Log, LogError, Report, Salvage};
 
 fn open(bytes: Vec<u8>) -> Log {
     Log::from_bytes(bytes, "test.wpilog").unwrap()
@@ -499,4 +499,57 @@ fn more_than_2_gib_keeps_its_offsets() {
         log.records(&log.entries()[0]).map(|r| r.payload.len()).collect::<Vec<_>>(),
         [hole as usize; 2]
     );
+}
+
+#[test]
+fn many_columns_in_one_pass_are_those_decoded_one_by_one() {
+    let mut log = Encoder::new("");
+    let kinds = [
+        ("double", ValueRef::Double(0.5)),
+        ("float", ValueRef::Float(0.25)),
+        ("int64", ValueRef::Int(-3)),
+        ("boolean", ValueRef::Boolean(true)),
+        ("string", ValueRef::String("a")),
+        ("double[]", ValueRef::DoubleArray(&[1.0, 2.0])),
+        ("float[]", ValueRef::FloatArray(&[0.5])),
+        ("int64[]", ValueRef::IntArray(&[7])),
+        ("boolean[]", ValueRef::BooleanArray(&[true, false])),
+        ("string[]", ValueRef::StringArray(&[])),
+        ("raw", ValueRef::Raw(&[1])),
+    ];
+    for (id, (kind, _)) in kinds.iter().enumerate() {
+        log.start(Micros(0), id as u32 + 1, kind, &DataType::from_log(kind), "");
+    }
+    log.start(Micros(0), 20, "pose", &Pose2d::data_type(), "");
+    let mut id = 30;
+    <Pose2d as Published>::schemas(&mut |name, text| {
+        id += 1;
+        let kind = DataType::Other("structschema".into());
+        log.start(Micros(0), id, &format!("/.schema/struct:{name}"), &kind, "");
+        log.data(Micros(0), id, text.as_bytes());
+    });
+    for turn in [3, 1, 2] {
+        for (id, (_, value)) in kinds.iter().enumerate() {
+            log.value(Micros(turn), id as u32 + 1, *value);
+            // Of no size that any number has.
+            log.data(Micros(turn), id as u32 + 1, &[1; 3]);
+        }
+        Pose2d::new(turn as f64, 0.0, 0.0).with_value(&mut |v| log.value(Micros(turn), 20, v));
+    }
+    let log = open(log.into_bytes());
+    let all = log.decode_all(log.entries());
+    assert_eq!(all.len(), log.entries().len());
+    for (entry, column) in log.entries().iter().zip(all) {
+        let one = match entry.name.as_str() {
+            "double" | "float" => AnyColumn::Numbers(log.numbers(entry).unwrap()),
+            "int64" => AnyColumn::Ints(log.ints(entry).unwrap()),
+            "boolean" => AnyColumn::Booleans(log.booleans(entry).unwrap()),
+            "string" => AnyColumn::Texts(log.texts(entry).unwrap()),
+            "string[]" => AnyColumn::TextArrays(log.values(entry)),
+            "pose" => AnyColumn::Structs(log.struct_columns(entry).unwrap()),
+            name if name.ends_with("[]") => AnyColumn::NumberArrays(log.number_arrays(entry).unwrap()),
+            _ => AnyColumn::Raws(log.raws(entry)),
+        };
+        assert_eq!(column, one, "{}", entry.name);
+    }
 }

@@ -1,5 +1,5 @@
 //! The fuzzer's corpus, replayed: what was found once stays found, without a fuzzer.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests")]
 
 #[path = "../../../fuzz/bodies/wpilog.rs"]
 mod body;

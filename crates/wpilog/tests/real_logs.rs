@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use fieldlab_base::Micros;
 use fieldlab_values::{DataType, Value};
-use fieldlab_wpilog::{Log, LogError};
+use fieldlab_wpilog::{AnyColumn, Log, LogError};
 
 struct Expected {
     file: &'static str,
@@ -99,7 +99,20 @@ fn counts(path: &Path, expected: &Expected) -> Result<(), String> {
     }
     same("records one by one", log.all_records().count() as u64, expected.records)?;
     let mut data_records = 0;
-    for entry in log.entries() {
+    let together = log.decode_all(log.entries());
+    for (entry, all) in log.entries().iter().zip(&together) {
+        same(&format!("{}: in one pass", entry.name), all.len() as u64, entry.records)?;
+        if let AnyColumn::Numbers(column) = all {
+            same(&format!("{}: in one pass", entry.name), column, &log.numbers(entry).map_err(text)?)?;
+        }
+        if let Some((name, array)) = entry.data_type.struct_name() {
+            let columns = log.struct_columns(entry).map_err(text)?;
+            let read = columns.times.len() as u64;
+            // An array record may be empty and then has no first item.
+            if !array && read != entry.records {
+                return Err(format!("{}: struct {name}: {} records, read {read}", entry.name, entry.records));
+            }
+        }
         let column = log.values(entry);
         same(&format!("{}: values", entry.name), column.len() as u64 + column.skipped, entry.records)?;
         same(&format!("{}: misfits", entry.name), column.skipped, 0)?;
