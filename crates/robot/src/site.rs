@@ -150,7 +150,9 @@ impl Site {
         let folder = self.out_dir.join(session);
         let boot = self.next_boot(&folder, session);
         let writer = self.writer(&folder.join(format!("{session}_b{boot}.wpilog")), "")?;
-        let mut sinks = vec![door.attach(Box::new(LogSink::new(Arc::clone(&writer), now)))];
+        let sink = LogSink::new(Arc::clone(&writer), now);
+        let sink = if self.pace == Pace::Virtual { sink.by_virtual_clock() } else { sink };
+        let mut sinks = vec![door.attach(Box::new(sink))];
         let mut akit = None;
         if self.advantage_kit {
             let path = folder.join(format!("{session}_b{boot}_akit.wpilog"));

@@ -110,6 +110,7 @@ pub struct ScriptedOperator {
     only_carries: bool,
     carried_for: Option<i64>,
     paused_since: Option<Micros>,
+    wants_restart: bool,
     session: String,
     state: String,
     banked: Vec<ProcedureResult>,
@@ -119,6 +120,8 @@ pub struct ScriptedOperator {
 const PATIENCE: Micros = Micros::from_millis(2500);
 /// A fresh pack takes a few seconds to be believed; a pause that stands longer wants another.
 const PAUSE_IS_MEANT: Micros = Micros::from_millis(6000);
+/// So many presses after which a robot that is not ready gets its code restarted.
+const RESTART_AFTER: u32 = 4;
 /// Nothing is pressed sooner after a connection: the robot ignores new clients for three seconds.
 const AFTER_CONNECT: Micros = Micros::from_millis(3500);
 
@@ -165,6 +168,7 @@ impl ScriptedOperator {
             only_carries: false,
             carried_for: None,
             paused_since: None,
+            wants_restart: false,
             session: String::new(),
             state: String::new(),
             banked: Vec::new(),
@@ -187,6 +191,11 @@ impl ScriptedOperator {
             Habit::Console => Version::V40,
             Habit::Page | Habit::Tab => Version::V41,
         }
+    }
+
+    /// Whether the person has had enough of a robot that says that it is not ready, and restarts its code. Asked once.
+    pub const fn takes_restart(&mut self) -> bool {
+        std::mem::replace(&mut self.wants_restart, false)
     }
 
     /// The session's id, as it last stood on the screen.
@@ -340,6 +349,9 @@ impl ScriptedOperator {
 
     fn note_event(&mut self, text: &str) {
         let event: serde_json::Value = serde_json::from_str(text).unwrap_or_default();
+        if event["event"] == "answer" && event["resumed"] != true {
+            self.tally.answers += 1;
+        }
         if event["event"] == "procedure_banked"
             && let Some(id) = event["procedure"].as_str()
         {
@@ -433,6 +445,7 @@ impl ScriptedOperator {
     fn act(&mut self, now: Micros, world: &mut World, prompt: &Prompt, attempt: u32) {
         let screen = Screen(&self.client);
         let procedure = screen.text("ProcedureId").to_owned();
+        self.wants_restart |= attempt >= RESTART_AFTER && prompt.text.starts_with("Not ready");
         let mut at = now;
         if attempt == 0 && self.wrong.take().is_some() {
             // The number on the screen is not the one on the tape.
@@ -480,7 +493,6 @@ impl ScriptedOperator {
             at += Micros::from_millis(700);
         }
         if attempt == 0 {
-            self.tally.answers += 1;
             self.hands.press(at, "Advance", prompt.seq);
         } else {
             self.hands.press_again(at, attempt);

@@ -347,6 +347,9 @@ impl Afternoon<'_> {
             }
             None => self.world.world().borrow_mut().advance_to(now),
         }
+        if self.operator.takes_restart() {
+            self.go_down(now, now + Micros::from_secs(3.0), false);
+        }
         if turn % 5 == 0 {
             self.report(now);
         }

@@ -1,0 +1,105 @@
+//! Whole afternoons on the virtual clock: the same seed twice, three dashboards, and everything that goes wrong.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use fieldlab_sim::faults;
+use fieldlab_sim::operator::Habit;
+use fieldlab_sim::rehearsal::{Rehearsal, RehearsalConfig, Scope, run};
+
+fn short(seed: u64, out: &Path) -> RehearsalConfig {
+    let mut config = RehearsalConfig::new(seed, out);
+    config.scope = Scope::Short;
+    config.reboot = false;
+    config.operator.mistake_rate = 0.0;
+    config.operator.think_secs = (0.5, 1.5);
+    config.most_secs = 1800.0;
+    config
+}
+
+fn held(config: &RehearsalConfig) -> Rehearsal {
+    let done = run(config).unwrap();
+    assert_eq!((done.state.as_str(), &done.fault), ("DONE", &None), "seed {}: {done:#?}", config.seed);
+    let ids: Vec<&str> = done.procedures.iter().map(|p| p.id.as_str()).collect();
+    assert_eq!(ids, ["straight-run", "shot-map"], "seed {}", config.seed);
+    done
+}
+
+/// Every file below `dir`, with its bytes.
+fn files(dir: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![dir.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let name = path.strip_prefix(dir).unwrap().display().to_string();
+                found.insert(name, std::fs::read(&path).unwrap());
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn the_same_seed_leaves_the_same_bytes_and_another_seed_others() {
+    let runs: Vec<(u64, tempfile::TempDir)> =
+        [(3, "a"), (3, "b"), (4, "c")].map(|(seed, _)| (seed, tempfile::tempdir().unwrap())).into();
+    for (seed, dir) in &runs {
+        let mut config = short(*seed, dir.path());
+        config.reboot = true;
+        config.operator.mistake_rate = 0.3;
+        let done = held(&config);
+        assert_eq!((done.reboots, done.files.len()), (1, 2));
+    }
+    let [a, b, c] = [0, 1, 2].map(|i| files(runs[i].1.path()));
+    assert_eq!(a.keys().collect::<Vec<_>>(), b.keys().collect::<Vec<_>>());
+    for (name, bytes) in &a {
+        assert!(b[name] == *bytes, "{name} differs between two runs of one seed");
+    }
+    assert_ne!(a, c);
+}
+
+#[test]
+fn every_dashboard_s_habit_answers_the_campaign() {
+    for habit in [Habit::Page, Habit::Console, Habit::Tab] {
+        let dir = tempfile::tempdir().unwrap();
+        let mut config = short(5, dir.path());
+        config.operator.habit = habit;
+        config.operator.mistake_rate = 0.25;
+        let done = held(&config);
+        assert_eq!(done.operator.redos, done.operator.mistakes, "{habit:?}: {:?}", done.operator);
+        assert!(done.procedures.iter().all(|p| p.outcome == "good"), "{habit:?}: {:?}", done.procedures);
+    }
+}
+
+#[test]
+fn whatever_goes_wrong_the_campaign_ends_and_asks_nothing_twice() {
+    let kinds = [
+        "kind = \"disable\"\nfor_secs = 30.0",
+        "kind = \"reboot\"\nfor_secs = 5.0",
+        "kind = \"kill\"\nfor_secs = 5.0",
+        "kind = \"nt-drop\"\nfor_secs = 7.0",
+        "kind = \"brownout\"\nvolts = 8.0\nfor_secs = 0.4",
+        "kind = \"sensor\"\nsensor = \"gyro\"\nmode = \"nan\"\nfor_secs = 1.0",
+        "kind = \"sensor\"\nsensor = \"module-1\"\nmode = \"stale\"\nfor_secs = 1.0",
+        "kind = \"sensor\"\nsensor = \"battery\"\nmode = \"silent\"\nfor_secs = 3.0",
+        "kind = \"disk-full\"\nfor_secs = 3.0",
+    ];
+    for (i, kind) in kinds.iter().enumerate() {
+        for place in [
+            "procedure = \"straight-run\"\nstep_kind = \"act\"\nafter_secs = 0.7",
+            "procedure = \"shot-map\"\nstep_kind = \"measure\"\nafter_secs = 1.0",
+        ] {
+            let text = format!("schema = \"fieldlab.faults/1\"\n[[fault]]\n{kind}\n{place}\n");
+            let dir = tempfile::tempdir().unwrap();
+            let mut config = short(10 + i as u64, dir.path());
+            config.faults = faults::parse(text.as_bytes()).unwrap();
+            let done = held(&config);
+            // Two taped runs and six shots, each asked once: nobody mistypes here.
+            assert_eq!(done.operator.answers, 8, "{text}: {:?}", done.operator);
+        }
+    }
+}
