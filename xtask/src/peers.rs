@@ -11,9 +11,9 @@ use crate::metadata::Graph;
 use crate::run::{must, output, root};
 
 /// Python packages, exactly.
-const PYTHON: &[&str] = &["pyntcore==2026.2.2"];
+const PYTHON: &[&str] = &["pyntcore==2026.2.2", "numpy==2.4.6"];
 /// Loads what the tests load; an installation that cannot is no installation.
-const PYTHON_PROOF: &str = "import ntcore, wpiutil.log";
+const PYTHON_PROOF: &str = "import ntcore, wpiutil.log, numpy";
 /// Where the npm lock file is kept in the repository.
 const NPM: &str = "interop/nt4";
 const ATTEMPTS: u32 = 4;

@@ -45,3 +45,116 @@ fn the_constants_are_found_checked_and_rendered() {
     std::fs::remove_file(copy.path().join("config/motion_constants.json")).unwrap();
     assert_eq!(fieldlab(&["constants", "--check", "--root", place]).status.code(), Some(2));
 }
+
+/// Rows at rest at the reference arm's witness pose.
+fn resting_file(rows: usize) -> String {
+    use fieldlab_draw::profile::REFERENCE_RIGHT;
+    use fieldlab_draw::samples::{Kind, Meta, Row, write};
+    let profile = REFERENCE_RIGHT.profile().unwrap();
+    let posture = profile.chain.posture(&JOINTS, 0.002);
+    let row = |k: usize| Row {
+        t_s: 0.0025 * (k + 1) as f64,
+        p_m: posture.tip_m,
+        v_m_s: [0.0; 3],
+        r: posture.rotation,
+        pen: false,
+        capture: 0,
+        dip: 0,
+    };
+    write(&Meta::for_profile(&profile, Kind::Path, false), &(0..rows).map(row).collect::<Vec<_>>()).unwrap()
+}
+
+const JOINTS: [f64; 6] = [
+    0.173_762_112_856,
+    1.544_403_791_428,
+    0.826_848_268_509,
+    -0.061_226_826_161,
+    0.121_118_485_928,
+    1.642_061_471_939,
+];
+const STAND: &str =
+    "0.173762112856,1.544403791428,0.826848268509,-0.061226826161,0.121118485928,1.642061471939";
+
+#[test]
+fn a_file_is_accepted_refused_or_unreadable() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("path.csv");
+    let name = path.to_str().unwrap();
+    std::fs::write(&path, resting_file(100)).unwrap();
+    let stand = ["--rig", "reference", "--joints", STAND, "--carriage", "0.002"];
+    let words = |more: &[&'static str]| [&["check", name], &stand[..], more].concat();
+
+    let good = fieldlab(&words(&[]));
+    assert_eq!(good.status.code(), Some(0), "{}", stdout(&good));
+    assert!(stdout(&good).starts_with("status,accepted\nhardware_authority,false\n"));
+    let json = fieldlab(&words(&["--json"]));
+    let report: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
+    assert_eq!(report["accepted"], true);
+    assert_eq!(report["hardware_authority"], false);
+    assert_eq!(report["constants_sha"], "c36d529c2b43");
+
+    let ros = folder.path().join("plan.json");
+    let export = [&words(&[])[..], &["--ros", ros.to_str().unwrap()]].concat();
+    assert_eq!(fieldlab(&export).status.code(), Some(0));
+    let plan: serde_json::Value = serde_json::from_slice(&std::fs::read(&ros).unwrap()).unwrap();
+    assert_eq!(plan["joint_names"].as_array().unwrap().len(), 7);
+    let nanos: Vec<u64> = plan["points"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|point| {
+            let time = &point["time_from_start"];
+            time["sec"].as_u64().unwrap() * 1_000_000_000 + time["nanosec"].as_u64().unwrap()
+        })
+        .collect();
+    assert_eq!(nanos.len(), 25);
+    assert!(nanos.windows(2).all(|pair| pair[0] < pair[1]));
+
+    std::fs::write(&path, resting_file(100).replace("tatbot.draw-samples/1", "tatbot.draw-samples/9"))
+        .unwrap();
+    let refused = fieldlab(&words(&[]));
+    assert_eq!(refused.status.code(), Some(3));
+    assert!(stdout(&refused).contains("schema"));
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(fieldlab(&words(&[])).status.code(), Some(2));
+    assert_eq!(fieldlab(&["check", name, "--joints", STAND]).status.code(), Some(2));
+    assert_eq!(fieldlab(&["check", name, "--rig", "nobody"]).status.code(), Some(2));
+}
+
+#[test]
+fn the_reference_command_takes_its_arguments_and_gives_its_codes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("path.csv");
+    let name = path.to_str().unwrap();
+    std::fs::write(&path, resting_file(100)).unwrap();
+    let seed: Vec<&str> = STAND.split(',').collect();
+    let words = |period: &'static str, more: &[&'static str]| {
+        [&["path-plan-check", name, period][..], &seed, &["0.002"], more].concat()
+    };
+    let good = fieldlab(&words("0.0025", &[]));
+    assert_eq!(good.status.code(), Some(0));
+    let keys: Vec<&str> = stdout(&good).lines().map(|line| line.split(',').next().unwrap()).collect();
+    let expected = "status kind sample_count capture_count carriage_ik path_length_mm model_max_error_mm \
+                    model_max_orientation_error_rad plan_max_joint_velocity_rad_s plan_max_joint_acceleration_rad_s2 \
+                    plan_max_cartesian_velocity_mm_s plan_min_carriage_mm plan_max_carriage_mm \
+                    plan_max_carriage_velocity_mm_s plan_max_carriage_acceleration_mm_s2";
+    assert_eq!(keys, expected.split_ascii_whitespace().collect::<Vec<_>>());
+
+    let json = fieldlab(&words("0.0025", &["--json"]));
+    let plan: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
+    assert_eq!(plan["schema"], "tatbot.joint-plan/1");
+    assert_eq!(plan["hardware_authority"], false);
+    assert_eq!(plan["positions"].as_array().unwrap().len(), 100);
+    assert_eq!(plan["seed"].as_array().unwrap().len(), 7);
+    assert_eq!(plan["tool_model"]["source"], "compiled-default");
+
+    let refused = fieldlab(&words("0.0026", &[]));
+    assert_eq!(refused.status.code(), Some(3));
+    let stderr = String::from_utf8(refused.stderr).unwrap();
+    assert!(stderr.starts_with("status,refused\nreason,"), "{stderr}");
+    assert_eq!(fieldlab(&words("zero", &[])).status.code(), Some(3));
+    assert_eq!(fieldlab(&words("0.0025", &["--what"])).status.code(), Some(2));
+    assert_eq!(fieldlab(&words("0.0025", &["--arm-prefix", ""])).status.code(), Some(2));
+    assert_eq!(fieldlab(&words("0.0025", &["--arm-prefix", "left"])).status.code(), Some(3));
+    assert_eq!(fieldlab(&["path-plan-check", name, "0.0025"]).status.code(), Some(2));
+}
