@@ -34,6 +34,7 @@ impl Code {
         world: &SharedWorld,
         panel: &DriverPanel,
         config: &super::RehearsalConfig,
+        op_modes: &super::OpModes<'_>,
         boot: u64,
         booted_at: Micros,
     ) -> Result<Self, RehearsalError> {
@@ -54,7 +55,7 @@ impl Code {
             operator: Box::new(NtOperator::direct(hub.clone())),
             door,
             site: site.clone(),
-            op_modes: vec![super::entry(config.scope)?],
+            op_modes: op_modes()?,
         };
         let robot = RobotLoop::new(LoopConfig::default(), parts)?;
         let field_lab = robot.find(super::FIELD_LAB).ok_or(RehearsalError::NoFieldLab)?;

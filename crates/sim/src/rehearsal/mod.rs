@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use fieldlab_base::{ConfigError, Micros};
 use fieldlab_nt4_net::Hub;
 use fieldlab_robot::driver_station::DriverPanel;
+use fieldlab_robot::opmode::OpModeEntry;
 
 pub use campaign::{FIELD_LAB, Scope, campaign, drivetrain, entry};
 use code::Code;
@@ -200,6 +201,9 @@ pub struct Rehearsal {
 /// The robot's period.
 const PERIOD: Micros = Micros::from_millis(20);
 
+/// A robot's program: its op modes, made anew at every boot.
+pub type OpModes<'a> = dyn Fn() -> Result<Vec<OpModeEntry>, ConfigError> + 'a;
+
 /// Holds a rehearsal on an empty stage.
 ///
 /// # Errors
@@ -217,6 +221,20 @@ pub fn run_on(
     panel: &DriverPanel,
     stage: &mut dyn Stage,
 ) -> Result<Rehearsal, RehearsalError> {
+    run_with(config, panel, stage, &|| Ok(vec![entry(config.scope)?]))
+}
+
+/// As [`run_on`], with a team's own op modes: `op_modes` is the robot's program, called at every boot. One of them must be
+/// called [`FIELD_LAB`]; the scripted person selects that one.
+///
+/// # Errors
+/// As [`run_on`], and what `op_modes` refuses.
+pub fn run_with(
+    config: &RehearsalConfig,
+    panel: &DriverPanel,
+    stage: &mut dyn Stage,
+    op_modes: &OpModes<'_>,
+) -> Result<Rehearsal, RehearsalError> {
     let world = World::new(config.world.clone(), config.seed)?;
     let mut afternoon = Afternoon {
         operator: ScriptedOperator::new(config.operator.clone(), config.seed)?.only_carries(config.human),
@@ -224,6 +242,7 @@ pub fn run_on(
         player: Player::new(&with_usual(config), config.seed),
         panel,
         config,
+        op_modes,
         stage,
         code: None,
         guard: None,
@@ -273,6 +292,7 @@ fn header(config: &RehearsalConfig, world: &SharedWorld) -> serde_json::Map<Stri
 
 struct Afternoon<'a> {
     config: &'a RehearsalConfig,
+    op_modes: &'a OpModes<'a>,
     stage: &'a mut dyn Stage,
     panel: &'a DriverPanel,
     world: SharedWorld,
@@ -359,7 +379,7 @@ impl Afternoon<'_> {
     fn boot(&mut self, now: Micros) -> Result<(), RehearsalError> {
         self.boot_at = None;
         self.boots += 1;
-        let code = Code::boot(&self.world, self.panel, self.config, self.boots, now)?;
+        let code = Code::boot(&self.world, self.panel, self.config, self.op_modes, self.boots, now)?;
         self.guard = self.stage.booted(&code.hub).map_err(RehearsalError::Stage)?;
         self.code = Some(code);
         self.online_at = self.online_at.max(now + Micros::from_secs(1.0));
