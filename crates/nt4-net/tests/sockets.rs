@@ -285,3 +285,64 @@ fn report_3_a_silent_4_1_client_is_gone_after_a_second_and_pings_come_from_the_o
     assert_eq!(&close[2..], b"connection timed out");
     assert!(open.elapsed() > Duration::from_millis(700), "{:?}", open.elapsed());
 }
+
+#[test]
+fn a_busy_port_is_an_error_that_names_it() {
+    let (hub, server) = serve();
+    let refused = NetServer::bind(hub, NetServerConfig::new(server.local_addr(), clock(0))).unwrap_err();
+    assert!(refused.to_string().contains(&server.local_addr().to_string()), "{refused}");
+}
+
+#[test]
+fn report_16_persistent_topics_survive_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("networktables.json");
+    let start = || {
+        let hub = Hub::new(Server::new(ServerConfig::default()).unwrap());
+        let mut config = NetServerConfig::new(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), clock(5_000_000));
+        config.persistent = Some(path.clone());
+        (hub.clone(), NetServer::bind(hub, config).unwrap())
+    };
+    let (hub, server) = start();
+    assert_eq!(server.restored().topics, 0);
+    let one = client(&server, "one");
+    let mut options = PublishOptions::default();
+    options.properties.insert("persistent".into(), true.into());
+    let topic = one.with(|c| c.publish("/Preferences/kP", &DataType::Double, options)).unwrap();
+    one.with(|c| c.set(topic, Micros(1), ValueRef::Double(f64::INFINITY)));
+    let until = Instant::now() + PATIENCE;
+    while hub.with(|s| s.value("/Preferences/kP")).is_none() && Instant::now() < until {
+        std::thread::yield_now();
+    }
+    let answer = http(&server, "GET /nt/persistent.json HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    assert!(answer.contains("\"/Preferences/kP\""), "{answer}");
+    drop(one);
+    drop(server);
+    let (hub, server) = start();
+    assert_eq!((server.restored().topics, server.save_error()), (1, None));
+    assert_eq!(hub.with(|s| s.value("/Preferences/kP")).map(|v| v.1), Some(Value::Double(f64::INFINITY)));
+    // A file that cannot be read is put aside; the version before it counts.
+    drop(server);
+    std::fs::write(&path, "[{\"name\"").unwrap();
+    let (_hub, server) = start();
+    assert!(
+        server.restored().set_aside.as_ref().is_some_and(|aside| aside.exists()),
+        "{:?}",
+        server.restored()
+    );
+}
+
+#[test]
+fn connections_above_the_limit_are_dropped_and_the_others_stay() {
+    let hub = Hub::new(Server::new(ServerConfig::default()).unwrap());
+    let mut config = NetServerConfig::new(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), clock(0));
+    config.connections = 2;
+    let server = NetServer::bind(hub, config).unwrap();
+    let (mut one, _) = upgrade(&server, "/nt/1", " h", "v4.1.networktables.first.wpi.edu");
+    let (_two, _) = upgrade(&server, "/nt/2", " h", "networktables.first.wpi.edu");
+    let mut third = TcpStream::connect(server.local_addr()).unwrap();
+    third.set_read_timeout(Some(PATIENCE)).unwrap();
+    assert!(matches!(third.read(&mut [0]), Ok(0) | Err(_)));
+    one.write_all(&frame(2, &[0x94, 0xff, 0, 2, 9])).unwrap();
+    assert_eq!(next(&mut one, 2).last(), Some(&9));
+}
