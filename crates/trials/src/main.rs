@@ -5,6 +5,7 @@
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
+use fieldlab_trials::bench_nt4;
 use fieldlab_trials::bench_rehearse;
 use fieldlab_trials::bench_wpilog;
 use fieldlab_trials::figures::Figures;
@@ -20,10 +21,20 @@ struct Trial {
 const TRIALS: &[Trial] = &[
     Trial { kind: "bench", name: "rehearse", run: bench_rehearse::run },
     Trial { kind: "bench", name: "wire", run: bench_wpilog::run },
+    Trial { kind: "bench", name: "wire", run: bench_nt4::run },
 ];
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
+    if words == [bench_nt4::SERVE] {
+        return match bench_nt4::serve() {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("fieldlab-trials: {error:#}");
+                ExitCode::from(1)
+            }
+        };
+    }
     let [kind, name, rest @ ..] = words.as_slice() else {
         eprintln!("fieldlab-trials: expected `bench NAME` or `torture NAME`{}", known());
         return ExitCode::from(2);
