@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use fieldlab_base::Micros;
 use fieldlab_store::Disk;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 
 use crate::Hub;
@@ -141,6 +141,15 @@ impl Drop for NetServer {
     }
 }
 
+/// Asks TCP itself to look after peers that may be silent for long: after 10 s, then every 5 s, gone after three.
+fn probe_when_idle(stream: &TcpStream) -> Result<(), rustix::io::Errno> {
+    use rustix::net::sockopt;
+    sockopt::set_socket_keepalive(stream, true)?;
+    sockopt::set_tcp_keepidle(stream, Duration::from_secs(10))?;
+    sockopt::set_tcp_keepintvl(stream, Duration::from_secs(5))?;
+    sockopt::set_tcp_keepcnt(stream, 3)
+}
+
 fn note(errors: &Mutex<Option<String>>, error: Option<String>) {
     *errors.lock().unwrap_or_else(PoisonError::into_inner) = error;
 }
@@ -175,6 +184,7 @@ async fn listen(
                 let Ok(permit) = room.clone().try_acquire_owned() else { continue };
                 // Without it small messages wait for the peer's acknowledgement; the connection works all the same.
                 drop(stream.set_nodelay(true));
+                drop(probe_when_idle(&stream));
                 tokio::spawn(http::serve(stream, peer, context.clone(), Arc::new(permit)));
             }
             () = frames.ready.notified() => hub.with(|_| ()),

@@ -24,6 +24,8 @@ use crate::server::Clock;
 const BUDGET: usize = 64 << 10;
 /// Seconds of silence after which a 4.0 peer that has shown that it synchronises its time is gone.
 const V40_SILENCE_SECS: u32 = 10;
+/// Seconds of silence after which a time socket is gone; tools ask several times a second.
+const TIME_SILENCE_SECS: u32 = 30;
 /// How long a closing handshake may take.
 const CLOSING: Duration = Duration::from_secs(1);
 
@@ -67,7 +69,7 @@ async fn run(
     stop: &mut watch::Receiver<bool>,
 ) -> Option<Close> {
     let signs = socket.get_ref().signs();
-    // A 4.0 peer is never pinged, since old ones break on pings; TCP alone tells of those that send nothing at all.
+    // A 4.0 peer is never pinged, since old ones break on pings; TCP's own probes tell of those that send nothing at all.
     let mut alive = (version == Version::V41).then(|| Alive::second(signs.clone()));
     let mut tick = tokio::time::interval(PING_PERIOD);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -135,6 +137,9 @@ async fn run(
 pub(crate) async fn serve_time(mut socket: Socket, clock: Clock, mut stop: watch::Receiver<bool>) {
     let mut flushing = false;
     let mut answer = Vec::new();
+    let mut alive = Alive::seconds(socket.get_ref().signs(), TIME_SILENCE_SECS);
+    let mut tick = tokio::time::interval(PING_PERIOD);
+    tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
             did = either(&mut socket, flushing) => match did {
@@ -157,6 +162,11 @@ pub(crate) async fn serve_time(mut socket: Socket, clock: Clock, mut stop: watch
                     return;
                 }
             },
+            _ = tick.tick() => {
+                if !alive.tick() {
+                    return close(socket, &Close { code: 1001, reason: "connection timed out".to_owned() }).await;
+                }
+            }
             _ = stop.changed() => {
                 return close(socket, &Close { code: 1001, reason: "server stops".to_owned() }).await;
             }

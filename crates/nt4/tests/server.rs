@@ -486,6 +486,17 @@ fn persistent_topics_survive_with_every_type_and_non_finite_numbers() {
 }
 
 #[test]
+fn a_strangers_persistent_topic_does_not_become_the_robots_value() {
+    let mut net = Net::new();
+    let row = json!([{"name": "/state", "type": "int", "value": 5, "properties": {"persistent": true}}]);
+    net.server.restore(row.to_string().as_bytes(), Micros(1)).unwrap();
+    assert!(net.server.value("/state").is_some());
+    net.server.publish_local("/state", &DataType::Int, &Properties::new()).unwrap();
+    assert_eq!(net.server.value("/state"), None);
+    assert_eq!(net.server.persistent_json(), "[]\n");
+}
+
+#[test]
 fn entries_that_cannot_be_restored_cost_themselves() {
     let mut net = Net::new();
     let rows = json!([

@@ -57,7 +57,8 @@ impl Encoded {
 
 impl Server {
     /// Publishes a topic as the robot. From then on the name is the robot's: what clients send to it is ignored and
-    /// counted, and a value that a client had left there is gone unless the robot made it persistent before.
+    /// counted, and a value that a client had left there is gone. Only a value restored from the persistence file stays,
+    /// and only when the robot publishes the topic as persistent.
     /// Publishing again what the robot already publishes with this type answers the same handle.
     ///
     /// # Errors
@@ -90,8 +91,13 @@ impl Server {
                 }
                 if !same {
                     self.retype(slot, data_type.clone());
-                } else if !self.topics[slot as usize].stored.as_ref().is_some_and(|s| s.restored) {
-                    self.drop_value(slot);
+                } else {
+                    let persistent = properties.get("persistent").and_then(serde_json::Value::as_bool);
+                    let restored = self.topics[slot as usize].stored.as_ref().is_some_and(|s| s.restored);
+                    // What a file holds under a name that the robot does not keep in the file was a stranger's.
+                    if !(restored && persistent == Some(true)) {
+                        self.drop_value(slot);
+                    }
                 }
                 // Owned first: an update may clear what kept the topic alive. A stranger's properties go with its value.
                 let topic = &mut self.topics[slot as usize];
