@@ -1,6 +1,7 @@
 //! The server's thread: one port for plain HTTP and WebSockets.
 
 use std::fmt;
+use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -142,12 +143,12 @@ impl Drop for NetServer {
 }
 
 /// Asks TCP itself to look after peers that may be silent for long: after 10 s, then every 5 s, gone after three.
-fn probe_when_idle(stream: &TcpStream) -> Result<(), rustix::io::Errno> {
+fn probe_when_idle(stream: &TcpStream) -> io::Result<()> {
     use rustix::net::sockopt;
     sockopt::set_socket_keepalive(stream, true)?;
     sockopt::set_tcp_keepidle(stream, Duration::from_secs(10))?;
     sockopt::set_tcp_keepintvl(stream, Duration::from_secs(5))?;
-    sockopt::set_tcp_keepcnt(stream, 3)
+    Ok(sockopt::set_tcp_keepcnt(stream, 3)?)
 }
 
 fn note(errors: &Mutex<Option<String>>, error: Option<String>) {
