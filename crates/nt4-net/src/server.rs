@@ -83,11 +83,11 @@ impl NetServer {
             Some(path) => persistent::restore(&hub, &mut Disk::new(), path, (config.clock)())?,
             None => PersistentReport::default(),
         };
-        let bad_addr = |e: std::io::Error| NetError::Bind { addr: config.addr, reason: e.to_string() };
+        let bad_addr = |e: io::Error| NetError::Bind { addr: config.addr, reason: e.to_string() };
         let listener = std::net::TcpListener::bind(config.addr).map_err(bad_addr)?;
         listener.set_nonblocking(true).map_err(bad_addr)?;
         let addr = listener.local_addr().map_err(bad_addr)?;
-        let bad_thread = |e: std::io::Error| NetError::Thread { name: NAME, reason: e.to_string() };
+        let bad_thread = |e: io::Error| NetError::Thread { name: NAME, reason: e.to_string() };
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(bad_thread)?;
         let listener = {
