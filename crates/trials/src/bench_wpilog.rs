@@ -15,8 +15,8 @@ use fieldlab_wpilog::{AnyColumn, Closed, EntryId, Log, LogWriter, Overflow, Writ
 use crate::figures::{Aim, Figures};
 use crate::options::Options;
 
-/// Set for the child whose peak memory is measured: the log that it decodes.
-const CHILD: &str = "FIELDLAB_BENCH_WPILOG_CHILD";
+/// The word that starts the child whose peak memory is measured; the log's path follows.
+pub const DECODE: &str = "bench-wire-decode";
 /// Fields decoded one by one in each turn.
 const FIELDS: usize = 8;
 const DOUBLES: usize = 160;
@@ -31,10 +31,6 @@ const TEXTS: usize = 12;
 /// # Errors
 /// No peers, no C++ compiler, no room for the files, or counts that differ between the two sides.
 pub fn run(options: &Options) -> Result<Figures> {
-    if let Some(path) = std::env::var_os(CHILD) {
-        decode_in_child(Path::new(&path))?;
-        std::process::exit(0);
-    }
     let ticks = if options.quick { 5_000 } else { 50_000 };
     let turns = if options.quick { 3 } else { 5 };
     let folder = tempfile::tempdir()?;
@@ -213,7 +209,7 @@ struct Memory {
 
 /// Opens and decodes in a process of its own, whose peak is nobody else's.
 fn peak_of_child(path: &Path) -> Result<Memory> {
-    let output = Command::new(std::env::current_exe()?).args(["bench", "wire"]).env(CHILD, path).output()?;
+    let output = Command::new(std::env::current_exe()?).arg(DECODE).arg(path).output()?;
     let text = String::from_utf8_lossy(&output.stdout);
     let numbers: Vec<u64> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
     let [peak_bytes, payload_bytes] = numbers[..] else {
@@ -222,8 +218,12 @@ fn peak_of_child(path: &Path) -> Result<Memory> {
     Ok(Memory { peak_bytes, payload_bytes })
 }
 
+/// The child: opens a log, decodes all of it, prints its peak memory and the payload's bytes.
+///
+/// # Errors
+/// A log that cannot be opened, or no `/proc`.
 #[expect(clippy::print_stdout, reason = "how the child answers")]
-fn decode_in_child(path: &Path) -> Result<()> {
+pub fn decode_in_child(path: &Path) -> Result<()> {
     let log = Log::open(path)?;
     let (columns, _) = decode(&log);
     let status = std::fs::read_to_string("/proc/self/status")?;

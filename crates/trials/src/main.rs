@@ -26,14 +26,18 @@ const TRIALS: &[Trial] = &[
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    if words == [bench_nt4::SERVE] {
-        return match bench_nt4::serve() {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => {
-                eprintln!("fieldlab-trials: {error:#}");
-                ExitCode::from(1)
-            }
-        };
+    let child = match words.as_slice() {
+        [word] if word == bench_nt4::SERVE => Some(bench_nt4::serve()),
+        [word, path] if word == bench_wpilog::DECODE => Some(bench_wpilog::decode_in_child(path.as_ref())),
+        _ => None,
+    };
+    match child {
+        Some(Ok(())) => return ExitCode::SUCCESS,
+        Some(Err(error)) => {
+            eprintln!("fieldlab-trials: {error:#}");
+            return ExitCode::from(1);
+        }
+        None => {}
     }
     let [kind, name, rest @ ..] = words.as_slice() else {
         eprintln!("fieldlab-trials: expected `bench NAME` or `torture NAME`{}", known());
