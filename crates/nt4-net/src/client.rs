@@ -295,7 +295,14 @@ async fn run(
                             lock(&shared.client).receive_binary(bytes, now)
                         }
                         Message::Close(Some(frame)) => {
-                            return format!("closed by the server: {} {}", u16::from(frame.code), frame.reason);
+                            let code = u16::from(frame.code);
+                            let mut words = format!("closed by the server: {code} {}", frame.reason);
+                            // Sent again on the next connection it would end that one too.
+                            let too_big = (code == 1009).then(|| lock(&shared.client).drop_largest_value());
+                            if let Some(topic) = too_big.flatten() {
+                                words.push_str(&format!("; the value of {topic} is not sent again"));
+                            }
+                            return words;
                         }
                         _ => Ok(()),
                     };

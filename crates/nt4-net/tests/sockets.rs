@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use fieldlab_base::Micros;
 use fieldlab_nt4::client::{Event, PublishOptions};
 use fieldlab_nt4::server::{Server, ServerConfig};
-use fieldlab_nt4::{Properties, SubscribeOptions};
+use fieldlab_nt4::{Limits, Properties, SubscribeOptions};
 use fieldlab_nt4_net::{Clock, Hub, NetClient, NetClientConfig, NetServer, NetServerConfig};
 use fieldlab_values::{DataType, Value, ValueRef};
 
@@ -284,6 +284,30 @@ fn report_3_a_silent_4_1_client_is_gone_after_a_second_and_pings_come_from_the_o
     let close = next(&mut stream, 8);
     assert_eq!(&close[2..], b"connection timed out");
     assert!(open.elapsed() > Duration::from_millis(700), "{:?}", open.elapsed());
+}
+
+#[test]
+fn a_value_that_the_server_will_not_take_is_told_and_not_sent_for_ever() {
+    let limits = Limits { message_bytes: 10_000, ..Limits::default() };
+    let hub = Hub::new(Server::new(ServerConfig { limits, ..ServerConfig::default() }).unwrap());
+    let addr = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    let server = NetServer::bind(hub.clone(), NetServerConfig::new(addr, clock(0))).unwrap();
+    let one = client(&server, "one");
+    let big = one.with(|c| c.publish("/big", &DataType::Raw, PublishOptions::default())).unwrap();
+    let small = one.with(|c| c.publish("/small", &DataType::Int, PublishOptions::default())).unwrap();
+    one.with(|c| {
+        c.set(small, Micros(1), ValueRef::Int(1));
+        c.set(big, Micros(1), ValueRef::Raw(&[0; 20_000]));
+    });
+    wait_for(&one, |e| matches!(e, Event::Disconnected).then_some(()));
+    let words = one.state().last_problem.unwrap();
+    assert!(words.contains("1009 message too large") && words.contains("/big"), "{words}");
+    let until = Instant::now() + PATIENCE;
+    while hub.with(|s| s.value("/small")).is_none() && Instant::now() < until {
+        std::thread::yield_now();
+    }
+    assert_eq!(hub.with(|s| s.value("/small")).map(|v| v.1), Some(Value::Int(1)));
+    assert_eq!(one.state().connections, 2);
 }
 
 #[test]

@@ -131,6 +131,16 @@ impl Client {
         self.set_at(publisher, None, value);
     }
 
+    /// Forgets the largest value kept for the next connection, and answers its topic: for a server that closed with
+    /// 1009, which would close again as soon as it got that value again. The publisher stays and may set another.
+    pub fn drop_largest_value(&mut self) -> Option<String> {
+        let kept = self.publishers.values_mut().filter(|p| p.last.is_some());
+        let largest = kept.max_by_key(|p| p.last.as_ref().map_or(0, |l| l.bytes.len()))?;
+        largest.last = None;
+        self.stats.refused += 1;
+        Some(largest.name.clone())
+    }
+
     fn set_at(&mut self, id: PublisherId, time: Option<Micros>, value: ValueRef<'_>) {
         let room = self.limits.message_bytes.saturating_sub(32);
         let connected = self.is_connected();
