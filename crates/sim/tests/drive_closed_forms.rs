@@ -117,7 +117,7 @@ fn a_hard_start_spins_the_wheels_and_grips_again() {
     run(&mut drive, 9.0, 12.0, 30);
     assert_eq!(drive.body().slipping, [true; 4]);
     // Sliding tyres push with sliding_grip x weight, less the rolling resistance that acts at the wheel, not on the mass.
-    let push = 0.92 * 9.806_65;
+    let push = 0.7 * 9.806_65;
     assert!((drive.body().vx_mps / (0.030 * push) - 1.0).abs() < 0.05, "{:?}", drive.body());
     run(&mut drive, 9.0, 12.0, 3000);
     assert_eq!(drive.body().slipping, [false; 4]);

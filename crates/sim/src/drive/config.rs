@@ -92,7 +92,7 @@ impl DriveConfig {
             gear_friction_nm: 0.22,
             rolling_resistance: 0.03,
             grip: 1.1,
-            sliding_grip: 0.92,
+            sliding_grip: 0.7,
             half_size_m: (0.45, 0.45),
             steer_gain_per_sec: 25.0,
             steer_limit_rad_per_sec: 15.0,
