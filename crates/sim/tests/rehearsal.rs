@@ -1,4 +1,5 @@
 //! Whole afternoons on the virtual clock: the same seed twice, three dashboards, and everything that goes wrong.
+#![allow(clippy::unwrap_used, reason = "a test stops where it fails")]
 
 use std::collections::BTreeMap;
 use std::path::Path;

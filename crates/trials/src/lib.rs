@@ -18,3 +18,4 @@ pub mod bench_rehearse;
 pub mod bench_wpilog;
 pub mod figures;
 pub mod options;
+pub mod torture_kill;

@@ -2,6 +2,7 @@
 //! missed, 1 when the trial failed, 2 for wrong words.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a trial talks to the person who started it")]
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
@@ -10,6 +11,7 @@ use fieldlab_trials::bench_rehearse;
 use fieldlab_trials::bench_wpilog;
 use fieldlab_trials::figures::Figures;
 use fieldlab_trials::options::Options;
+use fieldlab_trials::torture_kill;
 
 /// One part of a trial; several parts of one name print one table.
 struct Trial {
@@ -22,6 +24,7 @@ const TRIALS: &[Trial] = &[
     Trial { kind: "bench", name: "rehearse", run: bench_rehearse::run },
     Trial { kind: "bench", name: "wire", run: bench_wpilog::run },
     Trial { kind: "bench", name: "wire", run: bench_nt4::run },
+    Trial { kind: "torture", name: "campaign", run: torture_kill::run },
 ];
 
 fn main() -> ExitCode {
@@ -38,6 +41,11 @@ fn main() -> ExitCode {
             return ExitCode::from(1);
         }
         None => {}
+    }
+    if let [word, out, seed, boot] = words.as_slice()
+        && word == torture_kill::child::WORD
+    {
+        return torture_child(out, seed, boot);
     }
     let [kind, name, rest @ ..] = words.as_slice() else {
         eprintln!("fieldlab-trials: expected `bench NAME` or `torture NAME`{}", known());
@@ -62,6 +70,17 @@ fn main() -> ExitCode {
         }
         Err(error) => {
             eprintln!("fieldlab-trials: {error:#}");
+            ExitCode::from(1)
+        }
+    }
+}
+
+fn torture_child(out: &str, seed: &str, boot: &str) -> ExitCode {
+    let (Ok(seed), Ok(boot)) = (seed.parse(), boot.parse()) else { return ExitCode::from(2) };
+    match torture_kill::child::run(Path::new(out), seed, boot) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("torture child: {error:#}");
             ExitCode::from(1)
         }
     }

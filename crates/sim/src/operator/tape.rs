@@ -102,7 +102,7 @@ impl Tape {
         }
         match ahead.procedure.as_str() {
             "slip-current" => (low.1 - half, middle_y, 0.0),
-            "drive-ff" => (if backwards { start + 8.0 } else { start }, middle_y, 0.0),
+            "drive-ff" => (if backwards { start + 9.0 } else { start }, middle_y, 0.0),
             "straight-run" => (if backwards { end } else { start }, middle_y, 0.0),
             "odometry-drift" => (low.0 + 6.0, middle_y, 0.0),
             "vision-pose" => {

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::ffi::OsString;
-use std::io::{self, Stdout, Write as _};
+use std::io::{self, Stdout};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -157,7 +157,9 @@ impl Code {
                     immediate: true,
                 };
                 let client = self.hub.with(|server| server.connect(&info, tick.now));
-                *self.client.insert(client.map_err(|refused| anyhow!("the dashboard was refused: {refused}"))?)
+                *self
+                    .client
+                    .insert(client.map_err(|refused| anyhow!("the dashboard was refused: {refused}"))?)
             }
         };
         self.hub.with(|server| {
@@ -252,11 +254,4 @@ impl FileLayer for AnnouncingDisk {
     fn free_space(&mut self, dir: &Path) -> io::Result<u64> {
         self.inner.free_space(dir)
     }
-}
-
-/// What a child says on its way out belongs on standard error; standard output is the pipe.
-pub fn complain(error: &anyhow::Error) {
-    let mut stderr = io::stderr();
-    // Nobody is left to hear that this failed too.
-    drop(writeln!(stderr, "torture child: {error:#}"));
 }

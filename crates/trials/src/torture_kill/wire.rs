@@ -14,7 +14,7 @@ use fieldlab_values::Pose2d;
 
 /// A NetworkTables message on its way.
 #[derive(Debug, Clone, PartialEq)]
-pub enum NtFrame {
+pub(super) enum NtFrame {
     /// JSON.
     Text(String),
     /// MessagePack.
@@ -23,35 +23,35 @@ pub enum NtFrame {
 
 /// One turn, as the world gives it to the code.
 #[derive(Debug, Clone, PartialEq)]
-pub struct TickIn {
+pub(super) struct TickIn {
     /// The code's clock.
-    pub now: Micros,
+    pub(super) now: Micros,
     /// The wall clock.
-    pub unix: Micros,
+    pub(super) unix: Micros,
     /// Whether the driver station enables.
-    pub enabled: bool,
+    pub(super) enabled: bool,
     /// Whether Field Lab is selected.
-    pub selected: bool,
+    pub(super) selected: bool,
     /// Whether the dashboard is connected.
-    pub connected: bool,
+    pub(super) connected: bool,
     /// The sensors.
-    pub inputs: Inputs,
+    pub(super) inputs: Inputs,
     /// What the dashboard sent.
-    pub up: Vec<NtFrame>,
+    pub(super) up: Vec<NtFrame>,
 }
 
 /// One turn, as the code answers it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct TickOut {
+pub(super) struct TickOut {
     /// What is asked of the hardware.
-    pub outputs: Outputs,
+    pub(super) outputs: Outputs,
     /// What the dashboard is sent.
-    pub down: Vec<NtFrame>,
+    pub(super) down: Vec<NtFrame>,
 }
 
 /// A step of the file system on the checkpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum FilePhase {
+pub(super) enum FilePhase {
     /// Making and writing the temporary file.
     Temp,
     /// Syncing it.
@@ -64,7 +64,7 @@ pub enum FilePhase {
 
 impl FilePhase {
     /// All of them, in the order of a save.
-    pub const ALL: [Self; 4] = [Self::Temp, Self::Fsync, Self::Rename, Self::Folder];
+    pub(super) const ALL: [Self; 4] = [Self::Temp, Self::Fsync, Self::Rename, Self::Folder];
 
     const fn code(self) -> u8 {
         match self {
@@ -78,7 +78,7 @@ impl FilePhase {
 
 /// Anything that the code says.
 #[derive(Debug, Clone, PartialEq)]
-pub enum FromChild {
+pub(super) enum FromChild {
     /// It is up.
     Ready,
     /// A turn is done.
@@ -93,7 +93,7 @@ pub enum FromChild {
 ///
 /// # Errors
 /// A pipe whose other end is gone.
-pub fn write_frame(to: &mut impl Write, tag: u8, payload: &[u8]) -> io::Result<()> {
+pub(super) fn write_frame(to: &mut impl Write, tag: u8, payload: &[u8]) -> io::Result<()> {
     let length = u32::try_from(payload.len()).map_err(|_| io::Error::other("a frame above 4 GiB"))?;
     let mut frame = Vec::with_capacity(payload.len() + 5);
     frame.extend_from_slice(&length.to_le_bytes());
@@ -107,7 +107,7 @@ pub fn write_frame(to: &mut impl Write, tag: u8, payload: &[u8]) -> io::Result<(
 ///
 /// # Errors
 /// The end of the pipe, also inside a frame; a length that nothing here has.
-pub fn read_frame(from: &mut impl Read) -> io::Result<(u8, Vec<u8>)> {
+pub(super) fn read_frame(from: &mut impl Read) -> io::Result<(u8, Vec<u8>)> {
     let mut head = [0; 5];
     from.read_exact(&mut head)?;
     let [a, b, c, d, tag] = head;
@@ -121,7 +121,7 @@ pub fn read_frame(from: &mut impl Read) -> io::Result<(u8, Vec<u8>)> {
 }
 
 /// The tag of a [`TickIn`].
-pub const TICK: u8 = b'T';
+pub(super) const TICK: u8 = b'T';
 const READY: u8 = b'R';
 const TURN: u8 = b'A';
 const BEGINS: u8 = b'B';
@@ -132,7 +132,7 @@ impl FromChild {
     ///
     /// # Errors
     /// A pipe whose other end is gone.
-    pub fn write(&self, to: &mut impl Write) -> io::Result<()> {
+    pub(super) fn write(&self, to: &mut impl Write) -> io::Result<()> {
         match self {
             Self::Ready => write_frame(to, READY, &[]),
             Self::Turn(turn) => {
@@ -150,11 +150,14 @@ impl FromChild {
     ///
     /// # Errors
     /// The end of the pipe, or a frame that no child writes.
-    pub fn read(from: &mut impl Read) -> Result<Self> {
+    pub(super) fn read(from: &mut impl Read) -> Result<Self> {
         let (tag, payload) = read_frame(from)?;
         let phase = || {
             let code = payload.first().copied().unwrap_or(u8::MAX);
-            FilePhase::ALL.into_iter().find(|p| p.code() == code).ok_or_else(|| anyhow::anyhow!("phase {code}"))
+            FilePhase::ALL
+                .into_iter()
+                .find(|p| p.code() == code)
+                .ok_or_else(|| anyhow::anyhow!("phase {code}"))
         };
         Ok(match tag {
             READY => Self::Ready,
@@ -174,7 +177,7 @@ impl FromChild {
 impl TickIn {
     /// The payload of its frame.
     #[must_use]
-    pub fn encode(&self) -> Vec<u8> {
+    pub(super) fn encode(&self) -> Vec<u8> {
         let mut put = Put::default();
         put.int(self.now.0);
         put.int(self.unix.0);
@@ -188,7 +191,7 @@ impl TickIn {
     ///
     /// # Errors
     /// Bytes that end early.
-    pub fn decode(payload: &[u8]) -> Result<Self> {
+    pub(super) fn decode(payload: &[u8]) -> Result<Self> {
         let mut take = Take(payload);
         let (now, unix) = (Micros(take.int()?), Micros(take.int()?));
         let flags = take.byte()?;
@@ -484,7 +487,8 @@ mod tests {
         let mut outputs = Outputs { drive: DriveCommand::straight_volts(3.0, 0.5), ..Outputs::NEUTRAL };
         outputs.mechanisms[1] = MechanismCommand::Setpoint(1800.0);
         let turn = FromChild::Turn(Box::new(TickOut { outputs, down: vec![NtFrame::Binary(vec![9])] }));
-        let said = [FromChild::Ready, FromChild::Begins(FilePhase::Fsync), FromChild::Ends(FilePhase::Folder), turn];
+        let said =
+            [FromChild::Ready, FromChild::Begins(FilePhase::Fsync), FromChild::Ends(FilePhase::Folder), turn];
         let mut pipe = Vec::new();
         for word in &said {
             word.write(&mut pipe).unwrap();
