@@ -79,3 +79,13 @@ impl From<ConfigError> for DrawError {
         Self::Config(error)
     }
 }
+
+impl DrawError {
+    pub(crate) fn array(
+        place: impl Into<String>,
+        expected: impl Into<String>,
+        found: impl std::fmt::Display,
+    ) -> Self {
+        Self::Array { place: place.into(), expected: expected.into(), found: found.to_string() }
+    }
+}

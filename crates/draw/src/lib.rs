@@ -17,15 +17,18 @@
 //!
 //! Never does: move a robot, grant authority to move one, read a clock, open a socket, or take a value from another rig.
 
+pub mod capture;
 pub mod check;
 pub mod constants;
 mod error;
 pub mod findings;
 pub mod json;
 pub mod math;
+pub mod npz;
 pub mod path_plan_check;
 pub mod plan;
 pub mod profile;
 pub mod samples;
+pub mod surface;
 
 pub use error::DrawError;
