@@ -8,7 +8,7 @@ use crate::findings::{Measurement, Note, Progress, Provenance, Window};
 use crate::names;
 use crate::story::{ActStory, ProcedureStory, ShotStory, Story};
 use crate::view::View;
-use fieldlab_campaign::channels;
+use fieldlab_campaign::channels::{self, event};
 
 /// The story, what the header said of the robot, and the notes.
 pub(crate) fn read(view: &View<'_>) -> (Story, Provenance, Vec<Note>) {
@@ -188,15 +188,15 @@ impl<'a> Replay<'a> {
         self.close_all(end);
     }
 
-    fn event(&mut self, t: f64, event: &Json) {
-        let Some(word) = text(event, &["event"]) else { return };
-        if event.get("resumed").and_then(Json::as_bool) == Some(true) {
+    fn event(&mut self, t: f64, told: &Json) {
+        let Some(word) = text(told, &["event"]) else { return };
+        if told.get("resumed").and_then(Json::as_bool) == Some(true) {
             // Answers kept over a reboot are told again; they were given before.
             return;
         }
-        if let Some(id) = text(event, &["procedure"])
+        if let Some(id) = text(told, &["procedure"])
             && self.open.as_ref().is_none_or(|(open, _)| open != id)
-            && word != "procedure_banked"
+            && word != event::PROCEDURE_BANKED
         {
             // After a reboot a procedure goes on without being started again.
             self.close_all(t);
@@ -206,38 +206,37 @@ impl<'a> Replay<'a> {
             }
             self.open = Some((id.to_owned(), t));
         }
-        let is_act = text(event, &["kind"]) == Some("act");
         match word {
-            "procedure_banked" => {
+            event::PROCEDURE_BANKED => {
                 self.close_all(t);
-                if let Some(id) = text(event, &["procedure"]) {
-                    let quality = text(event, &["quality"]).unwrap_or_default();
+                if let Some(id) = text(told, &["procedure"]) {
+                    let quality = text(told, &["quality"]).unwrap_or_default();
                     let procedure = procedure(self.story, id);
                     procedure.progress =
                         if quality.starts_with("empty") { Progress::Skipped } else { Progress::Banked };
                     procedure.mark = Some(quality.to_owned()).filter(|q| !q.is_empty() && q != "good");
                 }
             }
-            "step_started" if is_act => {
+            event::ACT_STARTED => {
                 self.close_act(t, "open", BTreeMap::new());
-                self.act = Some((text(event, &["label"]).unwrap_or_default().to_owned(), t));
+                self.act = Some((text(told, &["label"]).unwrap_or_default().to_owned(), t));
             }
-            "step_ended" if is_act => {
-                let results = event
+            event::ACT_ENDED => {
+                let results = told
                     .get("results")
                     .and_then(Json::as_object)
                     .map(|r| r.iter().filter_map(|(k, v)| Some((k.clone(), v.as_f64()?))).collect())
                     .unwrap_or_default();
-                self.close_act(t, text(event, &["outcome"]).unwrap_or("open"), results);
+                self.close_act(t, text(told, &["outcome"]).unwrap_or("open"), results);
             }
-            "prompt" => {
+            event::PROMPT => {
                 self.close_prompt(t);
-                self.prompt = Some((text(event, &["text"]).unwrap_or_default().to_owned(), t));
+                self.prompt = Some((text(told, &["text"]).unwrap_or_default().to_owned(), t));
             }
-            "answer" | "confirmed" | "retry" | "disabled" => self.close_prompt(t),
-            "gate_paused" => self.pause = Some(t),
-            "gate_resumed" | "gate_passed" => self.close_pause(t),
-            "aborted" | "finished" => self.close_all(t),
+            event::ANSWER | event::CONFIRMED | event::RETRY | event::DISABLED => self.close_prompt(t),
+            event::GATE_PAUSED => self.pause = Some(t),
+            event::GATE_RESUMED | event::GATE_PASSED => self.close_pause(t),
+            event::ABORTED | event::FINISHED => self.close_all(t),
             _ => {}
         }
     }

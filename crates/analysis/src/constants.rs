@@ -79,7 +79,7 @@ fn feedforward(view: &View<'_>, findings: &Findings, out: &mut Vec<Constant>) {
             format!("residual {:.2} V RMS: {}", ff.residual_volts_rms.unwrap_or(f64::NAN), ff.confidence),
         );
     }
-    if flags.is_empty() && kv.half_width() > 0.02 * kv.value {
+    if flags.is_empty() && kv.half_width() > 0.01 * kv.value {
         flags.push(format!("kV is only known to ±{:.1} %", kv.half_width() / kv.value * 100.0));
     }
     let low = findings.procedures.iter().find(|p| p.id == "drive-ff").and_then(|p| p.battery.min_volts);
@@ -137,7 +137,7 @@ fn wheel_radius(view: &View<'_>, findings: &Findings, out: &mut Vec<Constant>) {
     };
     let mut flags = Vec::new();
     if wheel.spins.is_empty() {
-        flags.push("the robot's own single result, without an interval".to_owned());
+        flags.push("the robot's own result, without an interval".to_owned());
     }
     if let Some(spread) = wheel.spread_percent.filter(|s| *s > 2.0) {
         flags.push(format!("the wheels differ by {spread:.1} %"));

@@ -351,8 +351,11 @@ pub struct Feedforward {
     pub per_true_metre: Option<Gains>,
     /// How that conversion was made, in words.
     pub conversion: Option<String>,
-    /// Residual over all motors, volts RMS.
+    /// Residual of the voltage balance over windows of ten rows, all motors, volts RMS. Row by row it would mostly be the
+    /// noise of a differentiated velocity (T5).
     pub residual_volts_rms: Option<f64>,
+    /// The same row by row under SysId's gains, as the reference tool has it.
+    pub row_residual_volts_rms: Option<f64>,
     /// Rows behind the fit.
     pub samples: usize,
     /// `good`, or a text that starts `poor`.
@@ -393,8 +396,10 @@ pub struct MotorFit {
     pub method: String,
     /// WPILib SysId's gains: kS, kV, kA.
     pub sysid: Option<[f64; 3]>,
-    /// Residual, volts RMS, of SysId's rows under the preferred gains.
+    /// Residual of the voltage balance over windows of ten rows, volts RMS.
     pub residual_volts_rms: Option<f64>,
+    /// Residual row by row under SysId's gains, volts RMS; most of it is the noise of the differentiated velocity.
+    pub row_residual_volts_rms: Option<f64>,
     /// SysId's adjusted R² of the acceleration.
     pub acceleration_r2: Option<f64>,
     /// Squared, uncentred R² of the simulated velocity.

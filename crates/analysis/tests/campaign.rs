@@ -69,7 +69,7 @@ fn gains_are_per_true_metre_and_say_so() {
 }
 
 #[test]
-fn t1_slip_current_is_slip_amps_and_only_when_done() {
+fn t1_slip_current_is_of_runs_that_ended_done_and_never_break_amps() {
     let truth = Truth::default();
     let findings = find(whole(Spelling::Ours, &truth));
     let slip = findings.slip_current.as_ref().unwrap();
@@ -379,7 +379,7 @@ fn a_campaign_cut_short_says_what_is_banked_and_what_is_not() {
     first_half(&mut robot);
     robot.begin("straight-run");
     robot.log.event(
-        "step_started",
+        "act_started",
         serde_json::json!({"procedure": "straight-run", "kind": "act", "label": "drive"}),
     );
     robot.straight(2.0);
@@ -423,11 +423,11 @@ fn runs_of_failed_acts_are_left_out_with_their_reason() {
     robot.head("boot-a", false);
     robot.begin("drive-ff");
     let start = serde_json::json!({"procedure": "drive-ff", "kind": "act", "label": "quasistatic"});
-    robot.log.event("step_started", start.clone());
+    robot.log.event("act_started", start.clone());
     robot.sysid("quasistatic-forward", 1.0, true);
     let mut end = start;
     end["outcome"] = serde_json::json!("failed");
-    robot.log.event("step_ended", end);
+    robot.log.event("act_ended", end);
     for (state, sign, ramp) in [
         ("quasistatic-forward", 1.0, true),
         ("quasistatic-reverse", -1.0, true),

@@ -35,6 +35,7 @@ pub fn fit_motor(name: &str, runs: &[Run]) -> MotorFit {
         method: String::new(),
         sysid: None,
         residual_volts_rms: None,
+        row_residual_volts_rms: None,
         acceleration_r2: None,
         velocity_r2: None,
         delay_secs: None,
@@ -84,7 +85,7 @@ pub fn fit_motor(name: &str, runs: &[Run]) -> MotorFit {
         }
     }
     judge(&mut fit, &edited);
-    picture(&mut fit, &sysid);
+    picture(&mut fit, &sysid, &edited);
     fit
 }
 
@@ -205,14 +206,17 @@ fn judge(fit: &mut MotorFit, runs: &[Run]) {
     }
 }
 
-/// Residual in volts over SysId's rows, and the thinned points of the picture.
-fn picture(fit: &mut MotorFit, sysid: &sysid::SysidFit) {
+/// Residuals in volts, and the thinned points of the picture.
+fn picture(fit: &mut MotorFit, sysid: &sysid::SysidFit, edited: &[Run]) {
     let Some(g) = &fit.gains else { return };
     let gains = [g.ks.value, g.kv.value, g.ka.value];
-    // SysId's rows carry the sensor's delay; the volts are judged with the gains SysId itself found, so that the figure
-    // means what its users think it means.
-    let residuals: Vec<f64> = sysid.rows.iter().map(|r| r.residual_volts(sysid.gains)).collect();
-    fit.residual_volts_rms = Some(stats::rms(&residuals));
+    // SysId's rows carry the sensor's delay; row by row they are judged with the gains SysId itself found, so that the
+    // figure means what its users think it means.
+    let rows: Vec<f64> = sysid.rows.iter().map(|r| r.residual_volts(sysid.gains)).collect();
+    fit.row_residual_volts_rms = Some(stats::rms(&rows));
+    let windows = weak::residuals(edited, gains, fit.delay_secs.unwrap_or(0.0));
+    fit.residual_volts_rms =
+        Some(stats::rms(&windows)).filter(|r| r.is_finite()).or(fit.row_residual_volts_rms);
     let every = sysid.rows.len().div_ceil(PICTURE_ROWS).max(1);
     fit.points = sysid
         .rows

@@ -30,6 +30,19 @@ pub(crate) fn guess(runs: &[Run]) -> Option<([f64; 3], f64)> {
     })
 }
 
+/// What is left of the voltage balance over windows of ten rows, volts. The derivative's noise, most of a row-by-row
+/// residual, averages out; a model that does not hold stays.
+pub(crate) fn residuals(runs: &[Run], gains: [f64; 3], delay: f64) -> Vec<f64> {
+    let speeds: Vec<f64> = runs.iter().flat_map(|r| r.velocity.iter().map(|v| v.abs())).collect();
+    let moving = 0.04 * crate::stats::quantile(&speeds, 0.95);
+    let (mut x, mut y) = (Vec::new(), Vec::new());
+    for run in runs {
+        windows(run, delay, moving, &mut x, &mut y);
+    }
+    let balance = |row: &[f64]| row.iter().zip(gains).map(|(x, g)| x * g).sum::<f64>();
+    x.iter().zip(&y).map(|(row, volts)| volts - balance(row)).collect()
+}
+
 fn windows(run: &Run, delay: f64, moving: f64, x: &mut Vec<Vec<f64>>, y: &mut Vec<f64>) {
     let Some(first) = run.velocity.iter().position(|v| v.abs() > moving) else { return };
     let mut travelled = vec![0.0; run.len()];

@@ -251,10 +251,12 @@ fn conclude(found: &mut Feedforward) {
         found.sysid_mean =
             Some([0, 1, 2].map(|i| stats::mean(&sysid.iter().map(|g| g[i]).collect::<Vec<_>>())));
     }
-    let residuals: Vec<f64> = found.motors.iter().filter_map(|m| m.residual_volts_rms).collect();
-    if !residuals.is_empty() {
-        found.residual_volts_rms = Some(stats::rms(&residuals));
-    }
+    let together = |pick: fn(&MotorFit) -> Option<f64>| {
+        let all: Vec<f64> = found.motors.iter().filter_map(pick).collect();
+        (!all.is_empty()).then(|| stats::rms(&all))
+    };
+    let residuals = (together(|m| m.residual_volts_rms), together(|m| m.row_residual_volts_rms));
+    (found.residual_volts_rms, found.row_residual_volts_rms) = residuals;
     found.samples = found.motors.iter().map(|m| m.samples).sum();
     let Some(mean) = found.mean else {
         let mut reasons: Vec<String> = Vec::new();

@@ -1,4 +1,7 @@
-//! Slip current: the robot's own result where its status says done, else recomputed from the log.
+//! Slip current: recomputed from the log for every run whose status says done, with the robot's own result beside it.
+//!
+//! The robot looks at the largest current of the last fifteen loops when a wheel passes its slip speed. A wheel that
+//! breaks loose slowly takes longer than that, and the peak has left the window; the log still has it.
 
 use crate::findings::{SlipCurrent, SlipRun, Window};
 use crate::series::Series;
@@ -13,6 +16,10 @@ const ROOT: &str = "Calibration/SlipCurrent";
 const HELD_AMPS: f64 = 15.0;
 /// Results may be logged up to a few loops after the status.
 const SAME_INSTANT_SECS: f64 = 0.1;
+/// How long a wheel may take from breaking loose to a speed that is told from noise, seconds.
+const LOOK_BACK_SECS: f64 = 0.8;
+/// Robot and log further apart than this are worth a word, percent.
+const WORTH_A_WORD_PERCENT: f64 = 5.0;
 
 pub(crate) fn fit(view: &View<'_>, story: &Story) -> Option<SlipCurrent> {
     let procedure = story.procedure(PROCEDURE);
@@ -115,7 +122,7 @@ impl Channels {
 }
 
 /// First time the wheel moves for 100 ms faster than its rest noise and then carries less current; the slip current is
-/// the 90th percentile of the median-of-5 current in the 150 ms before. Amps and when.
+/// the largest median-of-5 current in the time before, in which a slowly breaking wheel gathers speed. Amps and when.
 fn recompute(amps: &Series, speed: &Series, window: Window) -> (Option<f64>, Option<f64>) {
     let speed = speed.within(window.from_secs, window.to_secs);
     let rest: Vec<f64> = speed.within(window.from_secs, window.from_secs + 0.5).v;
@@ -130,13 +137,8 @@ fn recompute(amps: &Series, speed: &Series, window: Window) -> (Option<f64>, Opt
         if t - from < 0.1 {
             continue;
         }
-        let filtered = median_of_five(&amps.within(from - 0.25, from));
-        let before: Vec<f64> =
-            filtered.t.iter().zip(&filtered.v).filter(|(s, _)| **s >= from - 0.15).map(|(_, a)| *a).collect();
-        if before.is_empty() {
-            return (None, Some(from));
-        }
-        let current = stats::quantile(&before, 0.9);
+        let before = median_of_five(&amps.within(from - LOOK_BACK_SECS, from));
+        let Some(current) = before.max() else { return (None, Some(from)) };
         let after = amps.within(from + 0.05, from + 0.3);
         let fell = after.v.iter().any(|a| a.abs() < 0.95 * current);
         if fell {
@@ -157,12 +159,13 @@ fn median_of_five(amps: &Series) -> Series {
 
 fn conclude(found: &mut SlipCurrent) {
     let robot: Vec<f64> = found.runs.iter().filter_map(|r| r.robot_amps).collect();
-    let own: Vec<f64> =
-        found.runs.iter().filter(|r| r.status.is_empty() || r.status == "done").filter_map(weakest).collect();
-    let (values, source) = if robot.is_empty() {
-        (own, "recomputed from wheel speed and stator current")
+    // T1: a run counts only when its status says done; without a status the log alone must tell.
+    let counts = |r: &&SlipRun| r.status.is_empty() || r.status == "done";
+    let own: Vec<f64> = found.runs.iter().filter(counts).filter_map(weakest).collect();
+    let (values, source) = if own.len() >= robot.len() {
+        (own, "weakest wheel's current when it broke loose, from the log")
     } else {
-        (robot, "the robot's SlipAmps, status done")
+        (robot.clone(), "the robot's SlipAmps, status done")
     };
     if values.is_empty() {
         let statuses: Vec<&str> =
@@ -177,20 +180,23 @@ fn conclude(found: &mut SlipCurrent) {
     source.clone_into(&mut found.source);
     found.amps = mean_t(&values);
     let weakest_run = stats::quantile(&values, 0.0);
-    let conservative = (0.9 * weakest_run).min((weakest_run / 5.0).floor() * 5.0);
-    let robots = found.runs.iter().filter_map(|r| r.recommended_amps).min_by(f64::total_cmp);
-    found.recommended_amps = Some(robots.unwrap_or(conservative));
+    found.recommended_amps = Some((weakest_run / 5.0).floor() * 5.0);
     if values.len() < 3 {
         found
             .remarks
             .push(format!("{} run(s): three repeats are needed for an honest interval", values.len()));
     }
-    let again: Vec<f64> = found.runs.iter().filter(|r| r.robot_amps.is_some()).filter_map(weakest).collect();
-    if let (Some(mean), false) = (found.amps, again.is_empty()) {
-        let percent = (stats::mean(&again) / mean.value - 1.0) * 100.0;
-        found
-            .remarks
-            .push(format!("recomputed from the log: {:.1} A ({percent:+.1} %)", stats::mean(&again)));
+    if let (Some(mean), false) = (found.amps, robot.is_empty()) {
+        let percent = (stats::mean(&robot) / mean.value - 1.0) * 100.0;
+        let why = if percent < -WORTH_A_WORD_PERCENT {
+            ": the wheel gathered speed for longer than the robot's window of fifteen loops, which had lost the peak"
+        } else {
+            ""
+        };
+        found.remarks.push(format!(
+            "the robot's own routine says {:.1} A ({percent:+.1} %){why}",
+            stats::mean(&robot)
+        ));
     }
     let failed = found.runs.iter().filter(|r| !matches!(r.status.as_str(), "" | "done")).count();
     if failed > 0 {

@@ -238,11 +238,11 @@ impl Robot {
     }
 
     pub(crate) fn act(&mut self, procedure: &str, label: &str, body: impl FnOnce(&mut Self)) {
-        self.log.event("step_started", json!({"procedure": procedure, "kind": "act", "label": label}));
+        self.log.event("act_started", json!({"procedure": procedure, "kind": "act", "label": label}));
         self.log.wait(DT);
         body(self);
         self.log.event(
-            "step_ended",
+            "act_ended",
             json!({"procedure": procedure, "kind": "act", "label": label, "outcome": "completed", "results": {}}),
         );
         self.log.wait(1.0);

@@ -179,13 +179,18 @@ pub(super) fn files(f: &Findings, out: &mut Vec<Block>) {
             .collect();
         out.push(Block::Table(Table::with(&["name", "value"], rows)));
     }
-    let evidence: Vec<Vec<Cell>> = f
-        .constants
-        .iter()
-        .flat_map(|c| {
-            c.evidence.iter().map(|e| {
-                vec![text(&c.name), text(&e.file), text(window(&e.window)), text(e.channels.join(", "))]
-            })
+    // Constants of one fit share their evidence: one row for all of them.
+    let mut evidence: Vec<(Vec<&str>, &fieldlab_analysis::findings::Evidence)> = Vec::new();
+    for (name, e) in f.constants.iter().flat_map(|c| c.evidence.iter().map(move |e| (c.name.as_str(), e))) {
+        match evidence.iter_mut().find(|(_, known)| *known == e) {
+            Some((names, _)) => names.push(name),
+            None => evidence.push((vec![name], e)),
+        }
+    }
+    let evidence: Vec<Vec<Cell>> = evidence
+        .into_iter()
+        .map(|(names, e)| {
+            vec![text(names.join(", ")), text(&e.file), text(window(&e.window)), text(e.channels.join(", "))]
         })
         .collect();
     if !evidence.is_empty() {

@@ -18,7 +18,12 @@ pub(super) fn feedforward(f: &Findings, out: &mut Vec<Block>) {
         let tone = if ff.confidence == "good" { Tone::Good } else { Tone::Warn };
         out.push(Block::Alert(
             tone,
-            format!("Residual {residual:.3} V RMS over {} rows: {}. Read kS and kV as measurements, kA as a starting point.", ff.samples, ff.confidence),
+            format!(
+                "Residual {residual:.3} V RMS over windows of ten rows ({} V row by row), {} rows: {}. Read kS and kV as measurements, kA as a starting point.",
+                fixed(ff.row_residual_volts_rms, 3),
+                ff.samples,
+                ff.confidence
+            ),
         ));
     }
     out.extend(
