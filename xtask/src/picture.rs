@@ -25,10 +25,30 @@ pub(crate) fn run() -> Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
-    fs::write(&path, draw("$ cargo run --release -- rehearse", &text))
+    fs::write(&path, draw("$ cargo run --release -- rehearse", &excerpt(&text)))
         .with_context(|| format!("writing {PICTURE}"))?;
     println!("picture: wrote {PICTURE}");
     Ok(())
+}
+
+/// The sections that a picture has room for, each as it was printed: up to the constants, and the comparison with the truth.
+fn excerpt(text: &str) -> String {
+    let mut kept = String::new();
+    let mut keep = true;
+    for line in text.lines() {
+        if let Some(title) = line.strip_prefix("## ") {
+            let wanted = title == "Constants" || title.starts_with("Beside the simulator");
+            if keep && !wanted {
+                kept.push_str("…\n\n");
+            }
+            keep = wanted;
+        }
+        if keep {
+            kept.push_str(line);
+            kept.push('\n');
+        }
+    }
+    kept
 }
 
 /// A terminal's window with the text in it; long lines are cut, and so is a long text, with a mark that says so.
@@ -84,6 +104,15 @@ fn escape(line: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_excerpt_keeps_the_head_the_constants_and_the_truth() {
+        let text = "# T\na\n## Constants\nb\n## The afternoon\nc\n## Beside the simulator's own truth\nd\n## Files\ne\n";
+        assert_eq!(
+            excerpt(text),
+            "# T\na\n## Constants\nb\n…\n\n## Beside the simulator's own truth\nd\n…\n\n"
+        );
+    }
 
     #[test]
     fn a_picture_is_well_formed_and_bounded() {
