@@ -18,4 +18,5 @@ pub mod bench_rehearse;
 pub mod bench_wpilog;
 pub mod figures;
 pub mod options;
+pub mod torture_campaign;
 pub mod torture_kill;

@@ -11,6 +11,7 @@ use fieldlab_trials::bench_rehearse;
 use fieldlab_trials::bench_wpilog;
 use fieldlab_trials::figures::Figures;
 use fieldlab_trials::options::Options;
+use fieldlab_trials::torture_campaign;
 use fieldlab_trials::torture_kill;
 
 /// One part of a trial; several parts of one name print one table.
@@ -23,6 +24,7 @@ struct Trial {
 const TRIALS: &[Trial] = &[
     Trial { kind: "bench", name: "rehearse", run: bench_rehearse::run },
     Trial { kind: "bench", name: "wire", run: bench_wpilog::run },
+    Trial { kind: "torture", name: "campaign", run: torture_campaign::run },
     Trial { kind: "bench", name: "wire", run: bench_nt4::run },
     Trial { kind: "torture", name: "campaign", run: torture_kill::run },
 ];

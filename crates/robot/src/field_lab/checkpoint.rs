@@ -7,8 +7,9 @@ use fieldlab_store::{FileLayer, Load, StoreError, backup_path, finished, load, s
 
 /// What is there, and the text of the finished marker beside it.
 ///
-/// Something that cannot be read is renamed out of the way of the next save, file and backup both: it is evidence.
-pub(super) fn find(layer: &mut dyn FileLayer, path: &Path) -> (CheckpointState, Option<String>) {
+/// Something that cannot be read is renamed out of the way of the next save: it is evidence, and were it left where it is,
+/// that save would put it in the place of the good backup.
+pub fn find(layer: &mut dyn FileLayer, path: &Path) -> (CheckpointState, Option<String>) {
     // A temp that cannot be removed is in nobody's way: the next save says so if it is.
     drop(sweep_temps(layer, path));
     let marker =
@@ -16,9 +17,11 @@ pub(super) fn find(layer: &mut dyn FileLayer, path: &Path) -> (CheckpointState, 
     let check = |bytes: &[u8]| checkpoint::parse(bytes).map(drop).map_err(|e| e.to_string());
     let state = match load(layer, path, &check) {
         Ok(Load::Missing) => CheckpointState::Fresh,
-        Ok(Load::Loaded { bytes, from_backup }) => {
-            CheckpointState::Loaded { text: String::from_utf8_lossy(&bytes).into_owned(), from_backup }
-        }
+        Ok(Load::Loaded { bytes, from_backup }) => match from_backup.as_ref().map(|_| set_aside(layer, path))
+        {
+            Some(Err(error)) => CheckpointState::Unreadable { reason: error.to_string(), kept_as: None },
+            _ => CheckpointState::Loaded { text: String::from_utf8_lossy(&bytes).into_owned(), from_backup },
+        },
         Ok(Load::Unreadable { reason }) => {
             let kept_as = keep(layer, path);
             CheckpointState::Unreadable { reason, kept_as }
@@ -43,7 +46,7 @@ fn keep(layer: &mut dyn FileLayer, path: &Path) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fieldlab_store::crash::CrashDisk;
+    use fieldlab_store::crash::{CrashDisk, every_cut};
     use fieldlab_store::save;
 
     const PATH: &str = "lab/c.json";
@@ -72,6 +75,11 @@ mod tests {
         let (state, _) = find(&mut disk, Path::new(PATH));
         assert!(matches!(state, CheckpointState::Loaded { from_backup: Some(_), .. }), "{state:?}");
         assert!(disk.read(Path::new("lab/c.json.tmp")).is_err());
+        // The next save, cut anywhere, must not have put the torn file in the place of the good backup.
+        for mut cut in every_cut(&disk, |disk| drop(save(disk, Path::new(PATH), GOOD))) {
+            let (state, _) = find(&mut cut.disk, Path::new(PATH));
+            assert!(matches!(state, CheckpointState::Loaded { .. }), "{state:?}");
+        }
     }
 
     #[test]

@@ -32,6 +32,8 @@ use fieldlab_campaign::{Campaign, RunnerConfig};
 use crate::acts::RobotAct;
 use crate::opmode::{OpModeEntry, OpModeInfo, OpModeKind};
 
+pub use checkpoint::find as find_checkpoint;
+
 /// How Field Lab appears on the driver station.
 pub const INFO: OpModeInfo = OpModeInfo {
     kind: OpModeKind::Utility,
