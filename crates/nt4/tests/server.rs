@@ -354,6 +354,29 @@ fn a_burst_arrives_as_announcement_values_and_end() {
 }
 
 #[test]
+fn values_still_queued_after_unsubscribing_leave_before_the_end_of_their_topic() {
+    for queue_bytes in [1 << 20, 60] {
+        let limits = Limits { queue_bytes, ..Limits::default() };
+        let mut net = Net::with(ServerConfig { limits, ..ServerConfig::default() });
+        let (one, two) = (net.connect("one"), net.connect("two"));
+        net.publish(one, "/a", "int", 1);
+        net.publish(one, "/b", "int", 2);
+        net.subscribe(two, 1, &["/"], json!({"prefix": true, "all": true}));
+        for n in 0..3 {
+            net.set(one, 1, n, 2, n);
+            net.set(one, 2, n, 2, n);
+        }
+        net.subscribe(two, 1, &["/b"], json!({"all": true}));
+        net.unpublish(one, 1);
+        let got = net.read(two);
+        let (a, b) = (announced(&got, "/a").unwrap(), announced(&got, "/b").unwrap());
+        let end = got.iter().position(|g| matches!(g, Got::Unannounce(_, id) if *id == a)).unwrap();
+        assert!(!got[end..].iter().any(|g| matches!(g, Got::Value(id, ..) if *id == a)), "{got:?}");
+        assert!(got.iter().any(|g| matches!(g, Got::Value(id, 2, ..) if *id == b)), "{got:?}");
+    }
+}
+
+#[test]
 fn report_2_a_snapshot_is_all_announcements_then_all_values() {
     let mut net = Net::new();
     let one = net.connect("one");

@@ -13,6 +13,7 @@ use super::connection::Connection;
 use super::topics::Topic;
 use crate::error::Close;
 use crate::limits::Limits;
+use crate::msgpack::Reader;
 
 /// About one network packet: a frame is closed once it is past this, so that a ping never waits behind a long one.
 const FRAME_BYTES: usize = 1380;
@@ -249,16 +250,25 @@ impl Connection {
         shed
     }
 
-    /// Moves the values of a topic that is about to go in front of the message that says so.
+    /// Moves the values of a topic that is about to go in front of the message that says so. They may stand in any
+    /// lane, and may be there although the client has unsubscribed since. A client that is already slow loses them.
     pub(super) fn flush_before_gone(&mut self, slot: u32, topic: &Topic, limits: &Limits) {
         let Some(state) = self.states.get_mut(slot as usize) else { return };
-        let (all, lane, pending) = (state.all, state.lane, std::mem::take(&mut state.pending));
-        let roomy = self.out.ordered_bytes < limits.queue_bytes;
-        if all && let Some(lane) = self.out.lanes.get_mut(usize::from(lane)) {
-            while let Some(frame) = lane.frames.pop_front() {
-                self.out.lane_bytes -= frame.len();
-                self.out.ordered_bytes += frame.len();
-                self.out.ordered.push_back(Segment::Binary(frame));
+        let pending = std::mem::take(&mut state.pending);
+        let out = &mut self.out;
+        let roomy = out.ordered_bytes < limits.queue_bytes;
+        for lane in &mut out.lanes {
+            if roomy {
+                while let Some(frame) = lane.frames.pop_front() {
+                    out.lane_bytes -= frame.len();
+                    out.ordered_bytes += frame.len();
+                    out.ordered.push_back(Segment::Binary(frame));
+                }
+            } else {
+                for frame in &mut lane.frames {
+                    out.lane_bytes -= remove_id(frame, i64::from(topic.id));
+                }
+                lane.frames.retain(|frame| !frame.is_empty());
             }
             if lane.is_empty() {
                 lane.due = Micros::MAX;
@@ -268,6 +278,27 @@ impl Connection {
             self.out.push_ordered_value(bytes);
         }
     }
+}
+
+/// Takes the messages of one topic out of a frame of our own making; answers how many bytes that were.
+fn remove_id(frame: &mut Vec<u8>, id: i64) -> usize {
+    let before = frame.len();
+    let mut kept = 0;
+    let mut at = 0;
+    while at < frame.len() {
+        let mut reader = Reader::new(&frame[at..]);
+        let found = crate::wire::read_front(&mut reader).map(|front| front.id);
+        reader.seek(0);
+        // A frame that we made is well-formed; were it not, the rest would stay as it is.
+        let len = if reader.skip().is_ok() { reader.position() } else { frame.len() - at };
+        if found != Ok(id) {
+            frame.copy_within(at..at + len, kept);
+            kept += len;
+        }
+        at += len;
+    }
+    frame.truncate(kept);
+    before - kept
 }
 
 /// The bytes that a mark means.
