@@ -7,8 +7,7 @@ mod common;
 use std::collections::{BTreeMap, BTreeSet};
 
 use common::{Got, Net};
-use fieldlab_base::ClientId;
-use fieldlab_base::Micros;
+use fieldlab_base::{ClientId, Micros};
 use fieldlab_nt4::server::{LocalTopic, ServerConfig};
 use fieldlab_nt4::{Limits, Properties};
 use fieldlab_values::{DataType, ValueRef};
@@ -137,10 +136,10 @@ fn run(steps: Vec<Step>) {
                 }
             }
             Step::RobotPublish(n) => {
-                if let Ok(topic) = net.server.publish_local(NAMES[n], &DataType::Int, &Properties::new()) {
-                    if robot.insert(n, topic) != Some(topic) {
-                        said.remove(&n);
-                    }
+                if let Ok(topic) = net.server.publish_local(NAMES[n], &DataType::Int, &Properties::new())
+                    && robot.insert(n, topic) != Some(topic)
+                {
+                    said.remove(&n);
                 }
             }
             Step::RobotSet(n, value) => {
