@@ -142,9 +142,16 @@ impl Drop for NetServer {
     }
 }
 
-/// Asks TCP itself to look after peers that may be silent for long: after 10 s, then every 5 s, gone after three.
-fn probe_when_idle(stream: &TcpStream) -> io::Result<()> {
+/// Bytes that the system may hold for one peer. Left to itself it grows to megabytes, and on a slow link everything in
+/// it is old before it arrives; what waits in the core is replaced by later values instead.
+const SEND_BUFFER: usize = 256 << 10;
+
+/// Bounds what the system holds back, and asks TCP itself to look after peers that may be silent for long: after 10 s,
+/// then every 5 s, gone after three.
+fn tune(stream: &TcpStream) -> io::Result<()> {
     use rustix::net::sockopt;
+    stream.set_nodelay(true)?;
+    sockopt::set_socket_send_buffer_size(stream, SEND_BUFFER)?;
     sockopt::set_socket_keepalive(stream, true)?;
     sockopt::set_tcp_keepidle(stream, Duration::from_secs(10))?;
     sockopt::set_tcp_keepintvl(stream, Duration::from_secs(5))?;
@@ -183,9 +190,8 @@ async fn listen(
                 };
                 // Above the limit the connection is dropped at once.
                 let Ok(permit) = room.clone().try_acquire_owned() else { continue };
-                // Without it small messages wait for the peer's acknowledgement; the connection works all the same.
-                drop(stream.set_nodelay(true));
-                drop(probe_when_idle(&stream));
+                // A connection that cannot be tuned works all the same, only slower.
+                drop(tune(&stream));
                 tokio::spawn(http::serve(stream, peer, context.clone(), Arc::new(permit)));
             }
             () = frames.ready.notified() => hub.with(|_| ()),

@@ -688,6 +688,35 @@ fn bad_values_cost_themselves_and_only_lost_framing_the_client() {
 }
 
 #[test]
+fn a_frame_cut_anywhere_applies_what_is_whole_and_closes_for_the_rest() {
+    let items = [
+        message(1, 5, 1, 1.5),
+        message(2, -70_000, 2, i64::MAX),
+        message(3, 5, 4, "grüß"),
+        message(4, 5, 20, Pack::Array(vec!["a".into(), "b".into()])),
+        message(5, 5, 5, vec![9_u8; 300]),
+    ];
+    let mut bytes = Vec::new();
+    let mut ends = vec![0];
+    for item in &items {
+        rmpv::encode::write_value(&mut bytes, item).unwrap();
+        ends.push(bytes.len());
+    }
+    for cut in 0..=bytes.len() {
+        let mut net = Net::new();
+        let one = net.connect("one");
+        for (n, kind) in ["double", "int", "string", "string[]", "raw"].iter().enumerate() {
+            net.publish(one, &format!("/{n}"), kind, n as i64 + 1);
+        }
+        let taken = net.server.receive_binary(one, &bytes[..cut], net.now);
+        assert_eq!(taken.is_ok(), ends.contains(&cut), "cut at {cut}");
+        let whole = ends.iter().filter(|end| **end > 0 && **end <= cut).count();
+        let stored = (0..5).filter(|n| net.server.value(&format!("/{n}")).is_some()).count();
+        assert_eq!(stored, whole, "cut at {cut}");
+    }
+}
+
+#[test]
 fn invalid_utf8_is_not_forwarded() {
     let mut net = Net::new();
     let one = net.connect("one");
