@@ -64,15 +64,35 @@ fn the_same_seed_leaves_the_same_bytes_and_another_seed_others() {
 }
 
 #[test]
-fn every_dashboard_s_habit_answers_the_campaign() {
+fn every_dashboard_s_habit_answers_a_whole_campaign_of_nine() {
     for habit in [Habit::Page, Habit::Console, Habit::Tab] {
         let dir = tempfile::tempdir().unwrap();
-        let mut config = short(5, dir.path());
+        let mut config = RehearsalConfig::new(5, dir.path());
         config.operator.habit = habit;
         config.operator.mistake_rate = 0.25;
-        let done = held(&config);
-        assert_eq!(done.operator.redos, done.operator.mistakes, "{habit:?}: {:?}", done.operator);
+        let unhurried = habit == Habit::Page;
+        if !unhurried {
+            config.operator.think_secs = (0.5, 1.5);
+        }
+        let done = run(&config).unwrap();
+        assert_eq!((done.state.as_str(), done.reboots), ("DONE", 1), "{habit:?}: {done:#?}");
+        let expected = [
+            "wheel-radius",
+            "slip-current",
+            "drive-ff",
+            "odometry-drift",
+            "straight-run",
+            "vision-pose",
+            "shot-map",
+            "carry",
+            "thermal-soak",
+        ];
+        let ids: Vec<&str> = done.procedures.iter().map(|p| p.id.as_str()).collect();
+        assert_eq!(ids, expected, "{habit:?}");
         assert!(done.procedures.iter().all(|p| p.outcome == "good"), "{habit:?}: {:?}", done.procedures);
+        assert_eq!(done.operator.redos, done.operator.mistakes, "{habit:?}: {:?}", done.operator);
+        // A person who takes the usual time sees two packs go flat.
+        assert!(!unhurried || done.swaps == 2, "{habit:?}: {} swaps", done.swaps);
     }
 }
 

@@ -79,6 +79,8 @@ struct Target {
 
 const CUTS: u64 = 300;
 const QUICK_CUTS: u64 = 70;
+/// An hour of the world's time.
+const LAST_TURNS: u64 = 180_000;
 
 /// Runs it.
 ///
@@ -117,7 +119,16 @@ pub fn run(options: &Options) -> Result<Figures> {
             );
         }
     }
-    let ledger = bench.finish()?;
+    // What was cut last must still come to its end.
+    let mut never = Target { phase: Phase::Idle, chances: u64::MAX, micros: 0 };
+    let mut left = LAST_TURNS;
+    while !matches!(bench.turn(&mut never)?, Turn::Done) {
+        left -= 1;
+        if left == 0 {
+            bail!("the campaign that was cut last does not come to its end in {LAST_TURNS} turns");
+        }
+    }
+    let ledger = bench.next_campaign()?.finish()?;
     eprintln!("torture campaign: cuts by phase: {}", table(&made));
     let mut figures = Figures::new("torture campaign");
     figures.attached(format!("SIGKILL of a child process, seed {}", options.seed));
