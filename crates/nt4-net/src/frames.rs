@@ -17,6 +17,9 @@ use tokio::sync::Notify;
 /// Frames that may wait.
 const FRAMES: usize = 8;
 
+/// Room made for each reserved topic in every pooled buffer; longer values find theirs within a few ticks.
+const VALUE_BYTES: usize = 64;
+
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     topic: LocalTopic,
@@ -109,11 +112,16 @@ impl FramePublisher {
         Self { queue, slots: Vec::new(), changed: Vec::new() }
     }
 
-    /// Makes room for a topic, so that the first tick does not have to.
+    /// Makes room for a topic, so that no tick has to. Waits for the queue; call it when topics are declared.
     pub fn reserve(&mut self, topic: LocalTopic) {
         if self.slots.len() <= topic.index() {
             self.slots.resize_with(topic.index() + 1, Slot::default);
             self.changed.reserve(self.slots.len());
+            let mut ring = self.queue.ring.lock().unwrap_or_else(PoisonError::into_inner);
+            for frame in &mut ring.free {
+                frame.entries.reserve(self.slots.len());
+                frame.bytes.reserve(self.slots.len() * VALUE_BYTES);
+            }
         }
     }
 
