@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
+use fieldlab_trials::bench_loop;
 use fieldlab_trials::bench_nt4;
 use fieldlab_trials::bench_rehearse;
 use fieldlab_trials::bench_wpilog;
@@ -22,6 +23,7 @@ struct Trial {
 }
 
 const TRIALS: &[Trial] = &[
+    Trial { kind: "bench", name: "loop", run: bench_loop::run },
     Trial { kind: "bench", name: "rehearse", run: bench_rehearse::run },
     Trial { kind: "bench", name: "wire", run: bench_wpilog::run },
     Trial { kind: "torture", name: "campaign", run: torture_campaign::run },

@@ -22,7 +22,7 @@ use crate::acts::{ActTopics, RobotAct};
 use crate::hw::Hardware;
 use crate::operator::{InputSeed, InputSpec};
 use crate::opmode::{OpMode, Setup, Turn};
-use crate::site::Site;
+use crate::site::{Site, default_checkpoint};
 use crate::storage::{Job, Storage};
 use crate::telemetry::{AlertLevel, Scope};
 
@@ -65,6 +65,9 @@ impl FieldLab {
         setup: &mut Setup<'_>,
     ) -> Result<Self, ConfigError> {
         let site = setup.site.clone();
+        if site.checkpoint == default_checkpoint() {
+            site.check_checkpoint_place()?;
+        }
         let mut layer = (site.layers)();
         let folder = site.checkpoint.parent().unwrap_or(Path::new(""));
         let refuse = |e: &dyn std::fmt::Display| ConfigError::new("site.checkpoint", "a place to keep it", e);
