@@ -1,9 +1,9 @@
 //! The robot loop's way in: it writes into its own buffers and hands them over without ever waiting.
 //!
-//! Each topic has one slot on the robot's side. [`FramePublisher::put`] encodes into it, [`FramePublisher::send`] copies
-//! the changed slots into a pooled buffer when the queue can be had at once and has room. When it cannot, the slots stay
-//! changed and the next tick's values replace them: latest-only, counted. Buffers keep their capacity, so a loop that
-//! sets the same topics to values of the same length allocates nothing.
+//! [`FramePublisher::put`] encodes into a pooled buffer, [`FramePublisher::send`] puts it into the queue. When no buffer
+//! can be had at once, each topic has one slot on the robot's side: values wait there, the next tick's values replace
+//! them, latest-only and counted, and a later `send` copies them into a buffer. Buffers and slots keep their capacity, so
+//! a loop that sets the same topics to values of the same length allocates nothing.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -16,6 +16,8 @@ use tokio::sync::Notify;
 
 /// Frames that may wait.
 const FRAMES: usize = 8;
+/// A buffer that could not be handed over takes more ticks up to this length; then values go to their slots.
+const LONG_FRAME: usize = 256 << 10;
 
 /// Room made for each reserved topic in every pooled buffer; longer values find theirs within a few ticks.
 const VALUE_BYTES: usize = 64;
@@ -32,6 +34,13 @@ struct Entry {
 struct FrameBuffer {
     entries: Vec<Entry>,
     bytes: Vec<u8>,
+}
+
+impl FrameBuffer {
+    fn push(&mut self, topic: LocalTopic, time: Micros, value: &Encoded) {
+        self.bytes.extend_from_slice(value.bytes());
+        self.entries.push(Entry { topic, time, code: value.code(), end: self.bytes.len() });
+    }
 }
 
 #[derive(Debug)]
@@ -103,13 +112,16 @@ struct Slot {
 #[derive(Debug)]
 pub struct FramePublisher {
     queue: Arc<FrameQueue>,
+    /// The buffer of this tick, when one could be had.
+    open: Option<FrameBuffer>,
+    one: Encoded,
     slots: Vec<Slot>,
     changed: Vec<LocalTopic>,
 }
 
 impl FramePublisher {
     pub(crate) fn new(queue: Arc<FrameQueue>) -> Self {
-        Self { queue, slots: Vec::new(), changed: Vec::new() }
+        Self { queue, open: None, one: Encoded::default(), slots: Vec::new(), changed: Vec::new() }
     }
 
     /// Makes room for a topic, so that no tick has to. Waits for the queue; call it when topics are declared.
@@ -125,9 +137,16 @@ impl FramePublisher {
         }
     }
 
-    /// Sets a topic's value for this tick. A second value in one tick, or one that could not be handed over yet, is
-    /// replaced and counted.
+    /// Sets a topic's value for this tick. A value that could not be handed over yet is replaced and counted.
     pub fn put(&mut self, topic: LocalTopic, time: Micros, value: ValueRef<'_>) {
+        // Values that wait in slots go first, or a topic's older value would overtake its newer one.
+        if self.changed.is_empty() && self.open_frame() {
+            self.one.set(value);
+            if let Some(frame) = &mut self.open {
+                frame.push(topic, time, &self.one);
+                return;
+            }
+        }
         self.reserve(topic);
         let slot = &mut self.slots[topic.index()];
         slot.value.set(value);
@@ -140,27 +159,47 @@ impl FramePublisher {
         }
     }
 
+    /// Takes a buffer for this tick; false when none can be had at once.
+    fn open_frame(&mut self) -> bool {
+        if let Some(frame) = &self.open {
+            return frame.bytes.len() < LONG_FRAME;
+        }
+        if let Ok(mut ring) = self.queue.ring.try_lock() {
+            self.open = ring.free.pop();
+        }
+        self.open.is_some()
+    }
+
     /// Hands the tick over. Never waits; false when it could not be done and the values wait for the next tick.
     pub fn send(&mut self) -> bool {
-        if self.changed.is_empty() {
+        if self.open.is_none() && self.changed.is_empty() {
             return true;
         }
+        let mut sent = 0;
         {
             let Ok(mut ring) = self.queue.ring.try_lock() else { return false };
-            let Some(mut frame) = ring.free.pop() else { return false };
-            for topic in self.changed.drain(..) {
-                let slot = &mut self.slots[topic.index()];
-                slot.changed = false;
-                frame.bytes.extend_from_slice(slot.value.bytes());
-                let end = frame.bytes.len();
-                frame.entries.push(Entry { topic, time: slot.time, code: slot.value.code(), end });
+            if let Some(frame) = self.open.take() {
+                ring.filled.push_back(frame);
+                sent += 1;
             }
-            ring.filled.push_back(frame);
-            self.queue.depth.fetch_add(1, Ordering::AcqRel);
+            if !self.changed.is_empty()
+                && let Some(mut frame) = ring.free.pop()
+            {
+                for topic in self.changed.drain(..) {
+                    let slot = &mut self.slots[topic.index()];
+                    slot.changed = false;
+                    frame.push(topic, slot.time, &slot.value);
+                }
+                ring.filled.push_back(frame);
+                sent += 1;
+            }
+            self.queue.depth.fetch_add(sent, Ordering::AcqRel);
         }
-        self.queue.sent.fetch_add(1, Ordering::Relaxed);
-        self.queue.ready.notify_one();
-        true
+        if sent > 0 {
+            self.queue.sent.fetch_add(sent as u64, Ordering::Relaxed);
+            self.queue.ready.notify_one();
+        }
+        self.changed.is_empty()
     }
 
     /// The counts so far.

@@ -113,7 +113,8 @@ fn wheel_radius_alone() {
 
 #[test]
 fn slip_current_alone() {
-    let mut rig = Rig::new(utility::slip_current(SlipCurrentConfig { wheel_radius_m: RADIUS_M, ..Default::default() }));
+    let mut rig =
+        Rig::new(utility::slip_current(SlipCurrentConfig { wheel_radius_m: RADIUS_M, ..Default::default() }));
     rig.robot.0.borrow_mut().wall_break_volts = Some(2.5);
     rig.enable(12.0);
     assert_eq!(rig.text("Calibration/SlipCurrent/Status"), "done");

@@ -24,8 +24,7 @@ pub struct Door {
 struct Core {
     now: Micros,
     topics: Vec<Topic>,
-    slots: Vec<Slot>,
-    states: Vec<State>,
+    cells: Vec<Cell>,
     by_key: BTreeMap<(Root, Box<str>), u32>,
     dirty: Vec<(u32, bool)>,
     events: Vec<(u32, Value)>,
@@ -38,16 +37,22 @@ struct Core {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SinkId(u32);
 
-#[derive(Debug, Clone, Copy)]
-struct State {
+/// Everything that a write to a topic touches, within one cache line: a turn is short, and between two turns other
+/// threads have had the caches.
+#[derive(Debug)]
+pub(super) struct Cell {
+    pub(super) slot: Slot,
+    /// When it was last in a frame; [`Micros::MIN`] before the first value.
+    written: Micros,
+    /// Its place in `dirty` in this turn; [`CLEAN`] when it is not there.
+    dirty: u32,
+    heartbeat: bool,
     /// Somebody holds the right to publish it.
     claimed: bool,
-    /// Index into `dirty` in this turn.
-    dirty: Option<u32>,
-    /// When it was last in a frame; `None` before the first value.
-    written: Option<Micros>,
-    heartbeat: bool,
 }
+
+const CLEAN: u32 = u32::MAX;
+const _: () = assert!(size_of::<Cell>() <= 64);
 
 impl Door {
     /// A door without topics or sinks.
@@ -66,8 +71,8 @@ impl Door {
         core.attached += 1;
         let id = SinkId(core.attached);
         core.sinks.push((id, sink));
-        for index in 0..core.states.len() {
-            if core.states[index].written.is_some() {
+        for index in 0..core.cells.len() {
+            if core.cells[index].written != Micros::MIN {
                 core.mark(index as u32, true);
             }
         }
@@ -181,14 +186,14 @@ impl Core {
         if let Some(&index) = self.by_key.get(&(spec.root, Box::from(spec.key))) {
             let at = index as usize;
             let path = format!("telemetry.{}", spec.key);
-            if self.states[at].claimed {
+            if self.cells[at].claimed {
                 return Err(ConfigError::new(path, "a key that is declared once", "declared before"));
             }
             if self.topics[at].data_type != spec.data_type {
                 let expected = format!("type {}, as before", self.topics[at].data_type);
                 return Err(ConfigError::new(path, expected, &spec.data_type));
             }
-            self.states[at].claimed = true;
+            self.cells[at].claimed = true;
             return Ok(index);
         }
         Ok(self.add(spec, sticky))
@@ -210,8 +215,8 @@ impl Core {
         let heartbeat = matches!(family, Family::Boolean | Family::Int | Family::Float | Family::Double)
             || spec.data_type.struct_name().is_some_and(|(_, array)| !array);
         self.by_key.insert((spec.root, spec.key.into()), index);
-        self.slots.push(Slot::new(family));
-        self.states.push(State { claimed: true, dirty: None, written: None, heartbeat });
+        let slot = Slot::new(family);
+        self.cells.push(Cell { slot, written: Micros::MIN, dirty: CLEAN, heartbeat, claimed: true });
         self.topics.push(topic);
         // Room for every topic to change in one turn, so that the turn itself never grows it.
         let missing = self.topics.len().saturating_sub(self.dirty.len());
@@ -231,35 +236,27 @@ impl Core {
     }
 
     fn put(&mut self, index: u32, value: ValueRef<'_>) {
-        let at = index as usize;
-        let Some(slot) = self.slots.get_mut(at) else {
+        let Some(cell) = self.cells.get_mut(index as usize) else {
             self.bad_writes += 1;
             return;
         };
-        let state = self.states[at];
-        match slot.store(value) {
+        match cell.slot.store(value) {
             Stored::WrongFamily => self.bad_writes += 1,
             Stored::Changed => self.mark(index, true),
-            Stored::Same => match state.written {
-                None => self.mark(index, true),
-                Some(written) if state.heartbeat && self.now - written >= HEARTBEAT => {
-                    self.mark(index, false)
-                }
-                Some(_) => {}
-            },
+            Stored::Same if cell.written == Micros::MIN => self.mark(index, true),
+            Stored::Same if cell.heartbeat && self.now - cell.written >= HEARTBEAT => self.mark(index, false),
+            Stored::Same => {}
         }
     }
 
     fn mark(&mut self, index: u32, changed: bool) {
-        let now = self.now;
-        let state = &mut self.states[index as usize];
-        state.written = Some(now);
-        match state.dirty {
-            Some(at) => self.dirty[at as usize].1 |= changed,
-            None => {
-                state.dirty = Some(self.dirty.len() as u32);
-                self.dirty.push((index, changed));
-            }
+        let cell = &mut self.cells[index as usize];
+        cell.written = self.now;
+        if cell.dirty == CLEAN {
+            cell.dirty = self.dirty.len() as u32;
+            self.dirty.push((index, changed));
+        } else {
+            self.dirty[cell.dirty as usize].1 |= changed;
         }
     }
 
@@ -267,7 +264,7 @@ impl Core {
         let frame = Frame {
             at: self.now,
             topics: &self.topics,
-            slots: &self.slots,
+            cells: &self.cells,
             dirty: &self.dirty,
             events: &self.events,
         };
@@ -275,7 +272,7 @@ impl Core {
             sink.frame(&frame);
         }
         for (index, _) in &self.dirty {
-            self.states[*index as usize].dirty = None;
+            self.cells[*index as usize].dirty = CLEAN;
         }
         self.dirty.clear();
         self.events.clear();
@@ -332,8 +329,8 @@ impl Drop for Scope {
     fn drop(&mut self) {
         let mut core = self.door.core.borrow_mut();
         for index in &self.indices {
-            if let Some(state) = core.states.get_mut(*index as usize) {
-                state.claimed = false;
+            if let Some(cell) = core.cells.get_mut(*index as usize) {
+                cell.claimed = false;
             }
         }
     }

@@ -3,7 +3,7 @@
 use fieldlab_base::Micros;
 use fieldlab_values::{DataType, Root, ValueRef};
 
-use super::slot::Slot;
+use super::door::Cell;
 
 /// A declared topic. Its index never changes while the door lives.
 #[derive(Debug, Clone, PartialEq)]
@@ -61,30 +61,35 @@ pub struct FrameEntry<'a> {
 pub struct Frame<'a> {
     /// The turn's instant; every entry carries it.
     pub at: Micros,
-    pub(crate) topics: &'a [Topic],
-    pub(crate) slots: &'a [Slot],
-    pub(crate) dirty: &'a [(u32, bool)],
-    pub(crate) events: &'a [(u32, fieldlab_values::Value)],
+    pub(super) topics: &'a [Topic],
+    pub(super) cells: &'a [Cell],
+    pub(super) dirty: &'a [(u32, bool)],
+    pub(super) events: &'a [(u32, fieldlab_values::Value)],
 }
 
 impl<'a> Frame<'a> {
     /// The entries: first the events in the order in which they happened, then each topic that was set, once.
     pub fn entries(&self) -> impl Iterator<Item = FrameEntry<'a>> + use<'a> {
-        let slots = self.slots;
+        let cells = self.cells;
         let events = self.events.iter().map(|(topic, value)| FrameEntry {
             topic: *topic,
             value: value.as_ref(),
             changed: true,
         });
         events.chain(self.dirty.iter().filter_map(move |&(topic, changed)| {
-            Some(FrameEntry { topic, value: slots.get(topic as usize)?.get(), changed })
+            Some(FrameEntry { topic, value: cells.get(topic as usize)?.slot.get(), changed })
         }))
+    }
+
+    /// The topics of the entries, without their values.
+    pub fn touched(&self) -> impl Iterator<Item = u32> + use<'a> {
+        self.events.iter().map(|(topic, _)| *topic).chain(self.dirty.iter().map(|(topic, _)| *topic))
     }
 
     /// The newest value of a topic, set in this turn or before.
     #[must_use]
     pub fn newest(&self, topic: u32) -> Option<ValueRef<'a>> {
-        self.slots.get(topic as usize).map(Slot::get)
+        self.cells.get(topic as usize).map(|cell| cell.slot.get())
     }
 
     /// The topic of this index.

@@ -15,9 +15,8 @@ use super::frame::{Frame, Sink, SinkStats, Topic};
 #[derive(Debug)]
 pub struct LogSink {
     writer: Arc<LogWriter>,
-    /// By topic index; `None` for one that the writer refused.
-    entries: Vec<Option<EntryId>>,
-    sticky: Vec<bool>,
+    /// By topic index: `None` for one that the writer refused, and whether it is sticky.
+    entries: Vec<(Option<EntryId>, bool)>,
     now: Micros,
     refused: u64,
     /// Whether what waits for the disk is worth telling: by a virtual clock it only says how fast this machine is.
@@ -28,7 +27,7 @@ impl LogSink {
     /// A sink into `writer`, whose entries start at `now`.
     #[must_use]
     pub const fn new(writer: Arc<LogWriter>, now: Micros) -> Self {
-        Self { writer, entries: Vec::new(), sticky: Vec::new(), now, refused: 0, tells_queue: true }
+        Self { writer, entries: Vec::new(), now, refused: 0, tells_queue: true }
     }
 
     /// By a virtual clock: says nothing of what waits for the disk, so that two runs of one seed log the same.
@@ -42,27 +41,27 @@ impl LogSink {
 impl Sink for LogSink {
     fn declare(&mut self, index: u32, topic: &Topic) {
         let at = index as usize;
-        self.entries.resize(at + 1, None);
-        self.sticky.resize(at + 1, false);
+        self.entries.resize(at + 1, (None, false));
         // The writer refuses only a name that it has under another type, which the door refused before.
         let started = self.writer.start(self.now, &topic.log_name(), &topic.data_type, &metadata(topic));
         self.refused += u64::from(started.is_err());
-        self.entries[at] = started.ok();
-        self.sticky[at] = topic.sticky;
+        self.entries[at] = (started.ok(), topic.sticky);
     }
 
     fn frame(&mut self, frame: &Frame<'_>) {
         self.now = frame.at;
-        let entry = |topic: u32| self.entries.get(topic as usize).copied().flatten();
-        let sticky = |topic: u32| self.sticky.get(topic as usize).copied().unwrap_or(false);
-        for value in frame.entries().filter(|e| sticky(e.topic)) {
-            if let Some(id) = entry(value.topic) {
-                self.writer.append_sticky(id, frame.at, value.value);
+        let entry = |topic: u32| self.entries.get(topic as usize).copied().unwrap_or((None, false));
+        // Sticky records go past the queue, and are rare: most frames have none.
+        if frame.touched().any(|topic| entry(topic).1) {
+            for value in frame.entries() {
+                if let (Some(id), true) = entry(value.topic) {
+                    self.writer.append_sticky(id, frame.at, value.value);
+                }
             }
         }
         let mut batch = self.writer.batch();
-        for value in frame.entries().filter(|e| !sticky(e.topic)) {
-            if let Some(id) = entry(value.topic) {
+        for value in frame.entries() {
+            if let (Some(id), false) = entry(value.topic) {
                 batch.append(id, frame.at, value.value);
             }
         }

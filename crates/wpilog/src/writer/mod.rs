@@ -83,6 +83,8 @@ struct State {
     front_records: u64,
     notes: Vec<Note>,
     entries: Vec<EntryState>,
+    /// By entry: what it takes now, nothing once it is finished. Apart from the rest, so that an append touches little.
+    takes: Vec<Option<Family>>,
     names: BTreeMap<String, u32>,
     stats: WriterStats,
     files: Vec<PathBuf>,
@@ -137,6 +139,7 @@ impl LogWriter {
                 front_records: 0,
                 notes: Vec::new(),
                 entries: Vec::new(),
+                takes: Vec::new(),
                 names: BTreeMap::new(),
                 stats: WriterStats { files: 1, ..WriterStats::default() },
                 files: vec![path.to_owned()],
@@ -190,11 +193,13 @@ impl LogWriter {
             Some(entry) if entry.live => return Ok(EntryId(id)),
             Some(entry) => {
                 entry.live = true;
+                state.takes[id as usize - 1] = Some(entry.family);
                 entry.started = now;
                 metadata.clone_into(&mut entry.metadata);
             }
             None => {
                 state.names.insert(name.to_owned(), id);
+                state.takes.push(Some(data_type.family()));
                 state.entries.push(EntryState {
                     data_type: data_type.clone(),
                     family: data_type.family(),
@@ -228,6 +233,7 @@ impl LogWriter {
         let Some(known) = state.entry(entry) else { return };
         if std::mem::replace(&mut known.live, false) {
             let time = now.max(known.started + SHORTEST_LIFE);
+            state.takes[entry.0 as usize - 1] = None;
             let mut bytes = Encoder::records();
             bytes.finish(time, entry.0);
             self.control(state, bytes, |_| Note::Finish { id: entry.0 });
@@ -378,7 +384,8 @@ impl State {
 
     /// Whether a value may be appended to an entry; a misfit is counted.
     fn fits(&mut self, entry: EntryId, value: ValueRef<'_>) -> bool {
-        let fits = self.entry(entry).is_some_and(|known| known.live && known.family == value.family());
+        let takes = (entry.0 as usize).checked_sub(1).and_then(|at| self.takes.get(at));
+        let fits = takes.is_some_and(|family| *family == Some(value.family()));
         self.stats.misfits += u64::from(!fits);
         fits
     }
