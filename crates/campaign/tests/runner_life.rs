@@ -620,3 +620,63 @@ fn a_reason_as_long_as_a_book_is_cut_off() {
     b.run(1.0);
     assert!(b.notes().len() < 1000);
 }
+
+#[test]
+fn f23_after_a_swap_the_new_log_holds_header_answers_and_units_again() {
+    let mut b = Bench::go(campaign([tape_called("a"), tape_called("b")]));
+    b.until_prompt("clear?");
+    b.advance();
+    b.until_prompt("how far");
+    b.answer(2.5);
+    b.until(9.0, |b| b.runner.board().procedure_id.as_str() == "b");
+    b.reboot();
+    b.log.clear();
+    b.enabled = true;
+    b.run(3.0);
+    b.until_prompt("clear?");
+    assert_eq!(b.logged("FieldLab/6aa1f940/Header").len(), 1);
+    assert_eq!(b.logged("FieldLab/6aa1f940/a/far-m"), [2.5.into()]);
+    assert_eq!(b.logged("FieldLab/6aa1f940/a/far-m.unit"), ["m".into()]);
+    assert_eq!(b.events("answer")[0]["resumed"], true);
+    let order: Vec<&str> = b.log.iter().map(|r| r.key.as_str()).collect();
+    let header = order.iter().position(|k| k.ends_with("/Header")).unwrap();
+    assert!(
+        order[..header].iter().all(|k| k.ends_with("/Events")),
+        "before anything that needs it: {order:?}"
+    );
+}
+
+#[test]
+fn f36_two_runners_share_nothing() {
+    let mut one = Bench::go(campaign([tape()]));
+    let mut two = Bench::new(campaign([tape()]));
+    one.until_prompt("clear?");
+    one.advance();
+    one.until_prompt("how far");
+    two.run(10.0);
+    assert_eq!((two.state(), two.prompt()), (State::Idle, ""));
+    two.enabled = true;
+    two.until_prompt("clear?");
+    assert!(two.started.is_empty());
+}
+
+#[test]
+fn an_answer_comes_back_from_the_checkpoint_bit_for_bit() {
+    // A reader of decimal numbers that rounds carelessly makes another double of this one.
+    let value = 24865.512754637246;
+    let mut old = checkpoint::Checkpoint::default();
+    old.measurements.insert("a/b".into(), value);
+    let read = checkpoint::parse(old.to_text().as_bytes()).unwrap();
+    assert_eq!(read.measurements["a/b"].to_bits(), value.to_bits());
+}
+
+#[test]
+fn disabled_while_a_gate_looks_a_prompt_says_what_to_do() {
+    let mut b = Bench::go(campaign([tape()]));
+    b.run(0.5);
+    assert_eq!(b.runner.board().hold.as_str(), "measuring the battery at rest");
+    b.enabled = false;
+    b.tick();
+    assert_eq!(b.state(), State::AwaitingOperator);
+    assert!(b.prompt().starts_with("Disabled. Enable to go on with Title of tape"), "{}", b.prompt());
+}

@@ -21,6 +21,8 @@ mod answers;
 mod board;
 mod logbook;
 mod session;
+mod show;
+mod start;
 mod steps;
 mod storage;
 
@@ -28,21 +30,18 @@ use fieldlab_base::{ConfigError, Micros};
 use serde_json::{Map, Value as Json, json};
 
 use crate::channels::event;
-use crate::checkpoint::{self, Checkpoint, StepRecord};
+use crate::checkpoint::{Checkpoint, StepRecord};
 use crate::desk::Desk;
 use crate::gate::{self, Gate, LoadedVolts, RestingVolts};
 use crate::inputs::{self, InputSpec};
-use crate::io::{
-    ActRequest, Alert, AlertLevel, CheckpointState, Finish, PreArmFact, PreArmItem, PreArmVerdict,
-    RunnerConfig, RunnerInput, RunnerOutput, Start, State,
-};
+use crate::io::{ActRequest, Alert, Finish, RunnerConfig, RunnerInput, RunnerOutput, Start};
 use crate::model::{Plan, ProcedurePlan, Step};
-use crate::text;
 
 pub use board::{Board, Rows, Text};
 pub use session::{clock_trusted, session_id};
 
 use logbook::Logbook;
+use start::{AskStart, Marker};
 use storage::{Answer, Storage};
 
 /// Where the run stands. What each is left by stands in the [module's](self) picture.
@@ -74,13 +73,6 @@ enum Phase {
     Done,
     /// Ended by a person.
     Aborted,
-}
-
-/// Why a start is asked for before a session begins.
-#[derive(Debug, Clone, PartialEq)]
-struct AskStart {
-    text: String,
-    set_aside_first: bool,
 }
 
 /// See the [module](self).
@@ -218,129 +210,6 @@ impl Runner {
         runner.show_phase();
         runner.refresh();
         Ok(runner)
-    }
-
-    fn fresh_memory(&mut self, unix: Option<Micros>) {
-        let session = session_id(unix, self.boot_random, &self.known_sessions);
-        self.known_sessions.push(session.clone());
-        self.memory = Checkpoint {
-            session,
-            campaign: self.plan.name.clone(),
-            campaign_hash: self.plan_hash.clone(),
-            clock_trusted: clock_trusted(unix),
-            started_unix_ms: unix.filter(|u| clock_trusted(Some(*u))).map(|u| u.0 / 1000),
-            // Above what a toggle between 0 and 1 writes, so that a page's `Advance` = `PromptSeq` is always a change.
-            prompt_seq: self.memory.prompt_seq.max(1),
-            ..Checkpoint::default()
-        };
-    }
-
-    /// Decides what becomes of what was found on disk.
-    fn take_up(&mut self, found: CheckpointState, finished: Option<&str>) {
-        let marker = finished.map(|text| Marker::read(text, &self.plan.name));
-        match found {
-            CheckpointState::Fresh => {}
-            CheckpointState::Unreadable { reason, kept_as } => self.unreadable(&reason, kept_as.as_deref()),
-            CheckpointState::Loaded { text, from_backup } => match checkpoint::parse(text.as_bytes()) {
-                Err(error) => self.foreign(&format!("The checkpoint could not be read ({error})")),
-                Ok(old) if marker.as_ref().is_some_and(|m| m.session == old.session) => {}
-                Ok(old) if old.session.is_empty() => {}
-                Ok(old) if !session::is_session_id(&old.session) => {
-                    self.foreign(&format!("The checkpoint's session {:?} is no session id", old.session));
-                }
-                Ok(old) if old.campaign != self.plan.name => {
-                    let whose = format!(
-                        "An unfinished session {} of campaign {:?} is there",
-                        old.session, old.campaign
-                    );
-                    self.foreign(&whose);
-                }
-                Ok(old) => self.resume(old, from_backup),
-            },
-        }
-        if !self.begun
-            && self.ask_start.is_none()
-            && let Some(marker) = marker
-        {
-            self.ask_start = Some(AskStart { text: marker.question(), set_aside_first: false });
-        }
-    }
-
-    fn unreadable(&mut self, reason: &str, kept_as: Option<&str>) {
-        match kept_as {
-            Some(name) => {
-                let text = format!("The checkpoint could not be read ({reason}). It is kept as {name}.");
-                self.fault_start = Some(text.clone());
-                self.memory.notes.push(text.clone());
-                self.ask_start = Some(AskStart {
-                    text: format!("{text} Advance: start a new session"),
-                    set_aside_first: false,
-                });
-            }
-            None => {
-                let text = format!(
-                    "The checkpoint could not be read ({reason}) and could not be set aside. Nothing starts, so that \
-                     nothing is overwritten: copy and remove it by hand."
-                );
-                self.fault_start = Some(text.clone());
-                self.blocked = Some(text);
-            }
-        }
-    }
-
-    fn foreign(&mut self, what: &str) {
-        self.memory.notes.push(format!("{what}; it was set aside when this session began"));
-        self.fault_start = Some(what.to_owned());
-        self.ask_start = Some(AskStart {
-            text: format!("{what}. Advance: set it aside and start a new session of {}", self.plan.name),
-            set_aside_first: true,
-        });
-    }
-
-    fn resume(&mut self, old: Checkpoint, from_backup: Option<String>) {
-        self.memory = old;
-        // Prompts that were shown after the last save are not in it: skip over their numbers.
-        self.memory.prompt_seq = self.memory.prompt_seq.clamp(1, 1 << 40) + 100;
-        let mut notes = session::fit_to_plan(&mut self.memory, &self.plan, &self.hashes);
-        if let Some(reason) = from_backup {
-            let text = format!("the checkpoint's backup was used: {reason}");
-            self.warning = Some(text.clone());
-            notes.push(text);
-        }
-        self.memory.notes.extend(notes);
-        self.memory.campaign_hash.clone_from(&self.plan_hash);
-        self.begun = true;
-        self.resumed = true;
-        self.phase = Phase::Next;
-        self.storage.changed(self.now);
-        let in_flight = self.memory.in_flight.clone();
-        self.current = in_flight.as_ref().and_then(|f| self.plan.find(&f.procedure)).map(|(i, _)| i);
-        if self.current.is_some_and(|i| self.is_banked(i)) || self.current.is_none() {
-            self.current = self.next_procedure();
-        }
-        let Some(index) = self.current else { return };
-        self.rebuild_done();
-        self.cursor = in_flight.as_ref().map_or(0, |f| f.step.min(self.done.len().saturating_sub(1)));
-        // What was asked for goes on being shown until somebody enables.
-        let paused = in_flight.is_some_and(|f| f.paused);
-        self.phase =
-            match self.plan.procedures.get(index).and_then(|p| p.steps.get(self.cursor)).map(|s| &s.kind) {
-                _ if paused => {
-                    let (min, resume) = self.gate_in_force().unwrap_or_default();
-                    Phase::Gate { gate: Gate::new(self.now, min, resume, true), before_act: false }
-                }
-                Some(crate::StepKind::Measure { key, .. }) if !self.is_answered(index, key) => {
-                    Phase::Measure { procedure: index, step: self.cursor }
-                }
-                Some(crate::StepKind::Confirm { .. }) => {
-                    Phase::Confirm { step: Some(self.cursor), again: false }
-                }
-                Some(crate::StepKind::Act { .. }) if self.failed(self.cursor) => {
-                    self.name_offer(self.cursor);
-                    Phase::Offer { step: self.cursor }
-                }
-                _ => Phase::Next,
-            };
     }
 
     /// What the dashboards show now.
@@ -498,7 +367,10 @@ impl Runner {
             }
             match self.phase {
                 Phase::AskStart => self.phase = Phase::Idle,
-                Phase::Act { .. } | Phase::Settle { .. } | Phase::PreArm => self.go(Phase::Next),
+                Phase::Gate { gate, .. } if !gate.paused => self.go(Phase::Next),
+                Phase::Next | Phase::Act { .. } | Phase::Settle { .. } | Phase::PreArm => {
+                    self.go(Phase::Next)
+                }
                 _ => {}
             }
             return;
@@ -520,100 +392,6 @@ impl Runner {
                 None => self.begin(),
             }
         }
-    }
-
-    /// A new session.
-    fn begin(&mut self) {
-        self.begun = true;
-        let revision = self.storage.changed(self.now);
-        self.echoes.push((revision, format!("session {} began", self.memory.session)));
-        self.write_header();
-        self.event(event::SESSION_STARTED, &[]);
-        self.current = self.next_procedure();
-        self.enter_again();
-    }
-
-    /// The session asked for by [`AskStart`].
-    fn begin_asked(&mut self, unix: Option<Micros>) {
-        let ask = self.ask_start.take();
-        // Who pressed has read it; the notes keep it.
-        self.fault_start = None;
-        if self.storage.durable() > 0 || self.phase == Phase::Done || self.memory.elapsed_secs > 0.0 {
-            // This object has already run a session: everything of it is forgotten.
-            self.storage = Storage::default();
-            self.bank_revision = 0;
-            self.fresh_memory(unix);
-            self.echoes.clear();
-            self.header_written = false;
-            self.resumed = false;
-        }
-        self.storage.set_aside_first = ask.is_some_and(|a| a.set_aside_first);
-        self.begin();
-    }
-
-    /// From the gate of the procedure in flight.
-    fn enter_again(&mut self) {
-        if self.resumed && !self.header_written {
-            self.write_header();
-            self.event(event::SESSION_RESUMED, &[]);
-            self.log_kept_answers();
-        }
-        if self.procedure().is_some_and(|p| self.memory.hashes.contains_key(&p.id)) {
-            self.event(event::PROCEDURE_RESUMED, &[]);
-        }
-        self.rebuild_done();
-        self.cursor = 0;
-        self.sags = 0;
-        self.go(Phase::PreArm);
-    }
-
-    fn write_header(&mut self) {
-        self.header_written = true;
-        let m = &self.memory;
-        let header =
-            session::header(&self.plan, &self.plan_hash, &self.hashes, m, &self.header, self.resumed);
-        self.book.json(crate::channels::session(&m.session, crate::channels::HEADER), &header, true);
-    }
-
-    fn write_plan(&mut self) {
-        let mut plan = serde_json::to_value(&self.plan).unwrap_or(Json::Null);
-        if let Json::Object(map) = &mut plan {
-            map.insert("hash".into(), self.plan_hash.clone().into());
-        }
-        self.board.plan.set(&plan.to_string());
-        self.board.estimated_secs = self.plan.estimate_secs();
-        self.board.procedure_count = i64::try_from(self.plan.procedures.len()).unwrap_or(i64::MAX);
-    }
-
-    /// What is wrong on the pre-arm list, in words; empty when nothing is. An item that nobody reports is wrong.
-    fn pre_arm_faults(facts: &[PreArmFact], only: &[PreArmItem]) -> Vec<String> {
-        let mut faults = Vec::new();
-        for item in only.iter().filter(|i| **i != PreArmItem::Clock) {
-            match facts.iter().find(|f| f.item == *item).map(|f| &f.verdict) {
-                None => faults.push(format!("{}: not reported", item.name())),
-                Some(PreArmVerdict::Fail(reason)) => faults.push(format!("{}: {reason}", item.name())),
-                Some(PreArmVerdict::Pass | PreArmVerdict::Warn(_)) => {}
-            }
-        }
-        faults
-    }
-
-    fn pre_arm_passes(facts: &[PreArmFact], only: &[PreArmItem]) -> bool {
-        only.iter()
-            .filter(|i| **i != PreArmItem::Clock)
-            .all(|item| facts.iter().any(|f| f.item == *item && !matches!(f.verdict, PreArmVerdict::Fail(_))))
-    }
-
-    /// Keeps the `PreArm` rows; compares before it writes.
-    fn check_pre_arm_board(&mut self, facts: &[PreArmFact]) {
-        let same = self.board.pre_arm.rows().len() == facts.len()
-            && self.board.pre_arm.rows().iter().zip(facts).all(|(row, fact)| row_is(row, fact));
-        if same {
-            return;
-        }
-        let rows: Vec<String> = facts.iter().map(row).collect();
-        self.board.pre_arm.set(rows.iter().map(String::as_str));
-        self.touched = true;
     }
 
     fn note(&mut self, text: String) {
@@ -670,237 +448,9 @@ impl Runner {
         self.memory.outcomes.get(&self.procedure()?.id)?.iter().find(|r| r.step == step)
     }
 
-    /// Writes what changed to the board.
-    fn refresh(&mut self) {
-        let tenths = (self.memory.elapsed_secs * 10.0).floor() / 10.0;
-        self.board.elapsed_secs = tenths;
-        self.board.enabled = self.enabled;
-        if !std::mem::take(&mut self.touched) {
-            return;
-        }
-        let board = &mut self.board;
-        board.campaign.set(&self.plan.name);
-        let shown = if self.begun || self.phase != Phase::Idle { self.memory.session.as_str() } else { "" };
-        board.session.set(if self.blocked.is_some() { "" } else { shown });
-        board.notes.set(self.memory.notes.iter().map(String::as_str));
-        board.last_note.set(self.memory.notes.last().map_or("", String::as_str));
-        if board.measurements.rows().len() != self.memory.measurements.len() || !self.echoes.is_empty() {
-            let rows: Vec<String> = self
-                .memory
-                .measurements
-                .iter()
-                .map(|(k, v)| format!("{k}|{}", text::java_double(*v)))
-                .collect();
-            board.measurements.set(rows.iter().map(String::as_str));
-        }
-        let procedure = self.current.and_then(|i| self.plan.procedures.get(i));
-        if let (Some(procedure), Some(index)) = (procedure, self.current) {
-            board.procedure.set(&procedure.title);
-            board.procedure_id.set(&procedure.id);
-            board.procedure_index = i64::try_from(index).unwrap_or(i64::MAX);
-            board.step_count = i64::try_from(procedure.steps.len()).unwrap_or(i64::MAX);
-        }
-        self.refresh_progress();
-        self.refresh_step();
-        self.refresh_state();
-        self.refresh_alerts();
-    }
-
-    fn refresh_progress(&mut self) {
-        let total = self.plan.procedures.len();
-        let banked = (0..total).filter(|i| self.is_banked(*i)).count();
-        // The procedure banked last counts once its save came back.
-        let durable = banked.saturating_sub(usize::from(self.bank_revision > self.storage.durable()));
-        self.board.progress = if total == 0 { 1.0 } else { durable as f64 / total as f64 };
-        let mut remaining = 0.0;
-        for (i, procedure) in self.plan.procedures.iter().enumerate().filter(|(i, _)| !self.is_banked(*i)) {
-            let in_flight = self.current == Some(i) && self.begun;
-            remaining += procedure
-                .steps
-                .iter()
-                .enumerate()
-                .filter(|(s, _)| !(in_flight && self.done.get(*s).copied().unwrap_or(false)))
-                .map(|(_, s)| s.kind.estimate_secs())
-                .sum::<f64>();
-        }
-        self.board.remaining_secs = remaining;
-    }
-
-    fn refresh_step(&mut self) {
-        let at = match self.phase {
-            Phase::Gate { .. } | Phase::Act { .. } | Phase::Settle { .. } | Phase::Offer { .. } => {
-                Some(self.cursor)
-            }
-            Phase::Confirm { step, .. } => Some(step.unwrap_or(self.cursor)),
-            Phase::Measure { step, .. } => Some(step),
-            Phase::Next | Phase::PreArm if self.begun && !self.enabled => Some(self.cursor),
-            _ => None,
-        };
-        let steps = self.current.and_then(|i| self.plan.procedures.get(i)).map_or(&[][..], |p| &p.steps);
-        let step = at.and_then(|s| steps.get(s));
-        self.board.step.set(step.map_or("", |step| &step.label));
-        self.board.step_kind.set(step.map_or("", |step| step.kind.word()));
-        if let Some(at) = at {
-            self.board.step_index = i64::try_from(at).unwrap_or(i64::MAX);
-        }
-        let gate = self.gate_in_force();
-        self.board.gate_min_volts = gate.map(|g| g.0);
-        self.board.gate_resume_volts = gate.map(|g| g.1);
-    }
-
-    fn refresh_state(&mut self) {
-        let state = match self.phase {
-            Phase::Idle => State::Idle,
-            Phase::Done => State::Done,
-            Phase::Aborted => State::Aborted,
-            Phase::Gate { gate, .. } if gate.paused => State::PausedBattery,
-            Phase::AskStart
-            | Phase::PreArm
-            | Phase::Confirm { .. }
-            | Phase::Measure { .. }
-            | Phase::Offer { .. } => State::AwaitingOperator,
-            _ if !self.enabled => State::AwaitingOperator,
-            _ => State::Running,
-        };
-        self.board.state = state;
-        let hold = match self.phase {
-            Phase::Idle | Phase::Done | Phase::Aborted => "",
-            _ if self.blocked.is_some() => "the checkpoint cannot be kept",
-            Phase::Gate { gate, .. } if gate.paused && self.battery_blind => "no fresh battery reading",
-            Phase::Gate { gate, .. } if gate.paused => "the battery is low",
-            _ if !self.enabled => "disabled",
-            Phase::PreArm => "the pre-arm list",
-            Phase::AskStart | Phase::Confirm { .. } | Phase::Measure { .. } | Phase::Offer { .. } => {
-                "the operator"
-            }
-            Phase::Gate { .. } => "measuring the battery at rest",
-            Phase::Finishing => "saving",
-            Phase::Next if self.storage.holds(self.now) => "saving",
-            _ => "",
-        };
-        self.board.hold.set(hold);
-        let fault = match (&self.fault_save, &self.fault_start) {
-            (Some(save), _) => save.as_str(),
-            _ if self.storage_silent => "the storage does not answer: nothing new is banked",
-            (_, Some(start)) => start.as_str(),
-            _ if self.battery_blind => "the battery reading is stale or no number",
-            _ => "",
-        };
-        self.board.fault.set(fault);
-    }
-
-    /// Makes the list anew only when it says something else: most loops that touch the board change no alert.
-    fn refresh_alerts(&mut self) {
-        let mut known = self.alerts.iter();
-        let mut same = true;
-        self.each_alert(&mut |level, parts| {
-            same &= known.next().is_some_and(|alert| alert.level == level && is_joined(&alert.text, parts));
-        });
-        if same && known.next().is_none() {
-            return;
-        }
-        let mut alerts = Vec::new();
-        self.each_alert(&mut |level, parts| alerts.push(Alert { level, text: parts.concat() }));
-        self.alerts = alerts;
-        self.alerts_changes += 1;
-    }
-
-    /// Every alert that stands, its text in parts.
-    fn each_alert(&self, put: &mut dyn FnMut(AlertLevel, &[&str])) {
-        for fault in [&self.fault_save, &self.fault_start].into_iter().flatten() {
-            put(AlertLevel::Error, &[fault]);
-        }
-        if self.storage_silent {
-            put(AlertLevel::Error, &["the storage does not answer: nothing new is banked"]);
-        }
-        if matches!(self.phase, Phase::Offer { .. }) {
-            put(AlertLevel::Error, &[&self.offer_reason]);
-        }
-        if self.battery_blind {
-            put(AlertLevel::Warning, &["the battery reading is stale or no number"]);
-        }
-        if let Some(warning) = &self.warning {
-            put(AlertLevel::Warning, &[warning]);
-        }
-        for row in self.board.pre_arm.rows() {
-            if let Some((item, reason)) = row.split_once("|warn|") {
-                put(AlertLevel::Warning, &[item, ": ", reason]);
-            }
-        }
-        if !self.board.prompt.as_str().is_empty() {
-            put(AlertLevel::Info, &[self.board.prompt.as_str()]);
-        }
-        if self.phase == Phase::Done {
-            put(AlertLevel::Info, &["session ", &self.memory.session, " is done"]);
-        }
-    }
-
     /// For events: the step's place and label.
     fn step_facts(&self, step: usize) -> Vec<(&'static str, Json)> {
         let Some(of) = self.step_at(step) else { return Vec::new() };
         vec![("step", json!(step)), ("kind", of.kind.word().into()), ("label", of.label.clone().into())]
     }
-}
-
-fn row(fact: &PreArmFact) -> String {
-    match &fact.verdict {
-        PreArmVerdict::Pass => format!("{}|pass", fact.item.name()),
-        PreArmVerdict::Warn(reason) => format!("{}|warn|{reason}", fact.item.name()),
-        PreArmVerdict::Fail(reason) => format!("{}|fail|{reason}", fact.item.name()),
-    }
-}
-
-/// `row(fact) == text` without making the row.
-fn row_is(text: &str, fact: &PreArmFact) -> bool {
-    let Some(rest) = text.strip_prefix(fact.item.name()) else { return false };
-    match &fact.verdict {
-        PreArmVerdict::Pass => rest == "|pass",
-        PreArmVerdict::Warn(reason) => rest.strip_prefix("|warn|") == Some(reason),
-        PreArmVerdict::Fail(reason) => rest.strip_prefix("|fail|") == Some(reason),
-    }
-}
-
-/// The finished marker: which session is over, and what the next start tells of it.
-#[derive(Debug, Clone, PartialEq, Default)]
-struct Marker {
-    session: String,
-    campaign: String,
-    summary: String,
-}
-
-impl Marker {
-    fn of(memory: &Checkpoint, campaign: &str) -> Self {
-        let summary = format!(
-            "{} procedures, {} measurements, {}",
-            memory.completed.len(),
-            memory.measurements.len(),
-            text::duration(memory.elapsed_secs)
-        );
-        Self { session: memory.session.clone(), campaign: campaign.to_owned(), summary }
-    }
-
-    fn text(&self) -> String {
-        let marker = json!({ "session": self.session, "campaign": self.campaign, "summary": self.summary });
-        format!("{marker}\n")
-    }
-
-    /// Any text is some marker: one that cannot be read names no session and still asks before a start.
-    fn read(text: &str, campaign: &str) -> Self {
-        let json: Json = serde_json::from_str(text).unwrap_or(Json::Null);
-        let field = |key: &str| json.get(key).and_then(Json::as_str).unwrap_or_default().to_owned();
-        let read = Self { session: field("session"), campaign: field("campaign"), summary: field("summary") };
-        if read.campaign.is_empty() { Self { campaign: campaign.to_owned(), ..read } } else { read }
-    }
-
-    fn question(&self) -> String {
-        format!(
-            "Session {} of {} is done ({}). Advance: start a new session",
-            self.session, self.campaign, self.summary
-        )
-    }
-}
-
-/// Whether `text` is these parts, one after another.
-fn is_joined(text: &str, parts: &[&str]) -> bool {
-    parts.iter().try_fold(text, |left, part| left.strip_prefix(part)).is_some_and(str::is_empty)
 }

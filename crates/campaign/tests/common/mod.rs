@@ -360,17 +360,19 @@ impl Bench {
         self.client -= 1;
     }
 
-    /// Events of that name.
-    pub fn events(&self, name: &str) -> Vec<serde_json::Value> {
-        self.log
-            .iter()
-            .filter(|r| r.key.ends_with("/Events"))
+    pub fn all_events(&self) -> Vec<serde_json::Value> {
+        let events = self.log.iter().filter(|r| r.key.ends_with("/Events"));
+        events
             .filter_map(|r| match &r.value {
-                fieldlab_values::Value::String(text) => serde_json::from_str::<serde_json::Value>(text).ok(),
+                fieldlab_values::Value::String(text) => serde_json::from_str(text).ok(),
                 _ => None,
             })
-            .filter(|e| e["event"] == name)
             .collect()
+    }
+
+    /// Events of that name.
+    pub fn events(&self, name: &str) -> Vec<serde_json::Value> {
+        self.all_events().into_iter().filter(|e| e["event"] == name).collect()
     }
 
     pub fn logged(&self, key: &str) -> Vec<fieldlab_values::Value> {
