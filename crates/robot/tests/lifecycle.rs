@@ -8,6 +8,7 @@ use std::rc::Rc;
 
 use common::FakeRobot;
 use fieldlab_base::{Lease, Micros};
+use fieldlab_robot::clock::Clock;
 use fieldlab_robot::driver_station::DriverPanel;
 use fieldlab_robot::hw::DriveCommand;
 use fieldlab_robot::operator::NoOperator;
@@ -265,4 +266,52 @@ fn a_robot_loop_refuses_what_it_cannot_run() {
     let refused = make(LoopConfig { period: Micros::ZERO, ..LoopConfig::default() }).unwrap_err();
     assert_eq!(refused.path, "loop.period");
     assert!(make(LoopConfig::default()).is_ok());
+}
+
+/// A clock on which looking takes a microsecond, waiting ends on time, and some turns take as long as the script says.
+struct Scripted {
+    now: Micros,
+    looks: usize,
+    slow: Vec<(usize, i64)>,
+}
+
+impl Clock for Scripted {
+    fn now(&mut self) -> Micros {
+        self.looks += 1;
+        self.now += Micros(1);
+        if let Some((_, millis)) = self.slow.iter().find(|(at, _)| *at == self.looks) {
+            self.now += Micros::from_millis(*millis);
+        }
+        self.now
+    }
+    fn unix(&mut self) -> Option<Micros> {
+        None
+    }
+    fn wait_until(&mut self, at: Micros) {
+        self.now = self.now.max(at);
+    }
+}
+
+#[test]
+fn a_slow_turn_is_counted_and_missed_turns_are_not_made_up_for() {
+    let mut rig = Rig::new(true, None);
+    // Looks: one at the start; then each turn begin, end, and how late it is. Turn 3 takes 25 ms, turn 5 takes 70 ms.
+    let mut clock =
+        Scripted { now: Micros::ZERO, looks: 0, slow: vec![(1 + 3 * 2 + 2, 25), (1 + 3 * 4 + 2, 70)] };
+    let mut turns = 0;
+    rig.robot_loop.run(&mut clock, &mut || {
+        turns += 1;
+        turns > 8
+    });
+    let begun: Vec<i64> = rig
+        .memory
+        .records()
+        .iter()
+        .filter(|r| &*r.name == "/Catalyst/Loop/DurationSeconds")
+        .map(|r| r.at.0 / 1000)
+        .collect();
+    // A turn says how long the one before took, when that differs. Turn 4 begins 5 ms late, at once, and turn 5 on time;
+    // turn 6 begins at 150 ms, in place of 100, and turn 7 on time: 120 and 140 are left out.
+    assert_eq!(begun, [20, 65, 80, 150, 160], "ms");
+    assert_eq!(rig.memory.last("/Catalyst/Loop/OverrunCount"), Some(Value::Int(2)));
 }

@@ -167,8 +167,8 @@ impl RobotLoop {
         self.door.end();
     }
 
-    /// Runs by a clock until `stop` says so. A turn that took longer than the period is counted, and the turns that it
-    /// missed are left out rather than made up for.
+    /// Runs by a clock until `stop` says so. A turn that took longer than the period is counted; the next begins at once,
+    /// and whole turns that were missed are left out rather than made up for.
     pub fn run(&mut self, clock: &mut dyn Clock, stop: &mut dyn FnMut() -> bool) {
         let mut due = clock.now();
         while !stop() {
@@ -178,10 +178,9 @@ impl RobotLoop {
             self.tick(now, unix);
             self.note_duration(clock.now().since(now));
             due += self.config.period;
-            let after = clock.now();
-            if after > due {
-                let behind = after.since(due).0 / self.config.period.0 + 1;
-                due += Micros(behind.saturating_mul(self.config.period.0));
+            let late = clock.now().since(due).0 / self.config.period.0;
+            if late > 0 {
+                due += Micros(late.saturating_mul(self.config.period.0));
             }
         }
         self.stop(clock.now());
