@@ -25,7 +25,7 @@ pub struct SensorConfig {
     pub battery_noise_volts: f64,
     /// Noise of the loop's start, ms (standard deviation, at most 8).
     pub loop_jitter_ms: f64,
-    /// Load disturbance on the drive, V (standard deviation), correlated over 0.2 s.
+    /// Load disturbance on each module's drive, V (standard deviation), correlated over 0.2 s.
     pub load_volts: f64,
     /// Noise of a stator current, A.
     pub amps_noise: f64,

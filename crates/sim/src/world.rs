@@ -108,7 +108,7 @@ pub struct World {
     gyro: Gyro,
     zero_rad: [f64; MODULES],
     now: Micros,
-    load_volts: f64,
+    load_volts: [f64; MODULES],
     bus_volts: f64,
     bus_amps: f64,
     rested_ms: u32,
@@ -152,7 +152,7 @@ impl World {
             gyro: Gyro::new(seed),
             zero_rad: [0.0; MODULES],
             now: Micros::ZERO,
-            load_volts: 0.0,
+            load_volts: [0.0; MODULES],
             rested_ms: u32::MAX,
             dip: None,
             faults: BTreeMap::new(),
@@ -325,8 +325,9 @@ impl World {
         if self.now.0 % 20_000 == 0 {
             let c = &self.config.sensors;
             let keep = (-0.1_f64).exp();
-            self.load_volts =
-                keep * self.load_volts + (1.0 - keep * keep).sqrt() * c.load_volts * self.rng_load.normal();
+            for load in &mut self.load_volts {
+                *load = keep * *load + (1.0 - keep * keep).sqrt() * c.load_volts * self.rng_load.normal();
+            }
         }
         let dip = match self.dip {
             Some((volts, until)) if self.now < until => volts,
@@ -344,7 +345,7 @@ impl World {
         if !self.drive.is_resting() {
             self.rested_ms = 0;
         }
-        self.drive.step(powered, self.load_volts, &self.config.field.walls);
+        self.drive.step(powered, &self.load_volts, &self.config.field.walls);
         let distance = self.hub_distance_m();
         self.shooter.step(powered, distance, STEP_SECS);
         let body = self.drive.body();

@@ -15,7 +15,7 @@ fn uneven() -> DriveConfig {
 fn run(drive: &mut Drive, volts: f64, bus: f64, steps: usize) {
     drive.command([ModuleCommand::Duty { duty: volts / bus, azimuth_rad: Some(0.0) }; 4]);
     for _ in 0..steps {
-        drive.step(bus, 0.0, &OPEN);
+        drive.step(bus, &[0.0; 4], &OPEN);
     }
 }
 
@@ -29,7 +29,8 @@ fn steady_speed_is_volts_less_ks_over_kv() {
             let expect = volts.signum() * (volts.abs() - truth.ks_volts) / truth.kv_volts_per_mps;
             let found = drive.body().vx_mps;
             assert!((found / expect - 1.0).abs() < 2e-5, "{volts} V: {found} m/s, expected {expect}");
-            assert!(drive.body().y_m.abs() < 1e-3, "{:?}", drive.body());
+            // Unlike wheels pull to one side, by millimetres over metres.
+            assert!(drive.body().y_m.abs() < 0.05, "{:?}", drive.body());
         }
     }
 }
@@ -71,7 +72,7 @@ fn the_weakest_wheel_lets_go_at_the_slip_current() {
     for ms in 0..12_000 {
         let volts = 0.5 * f64::from(ms) * 0.001;
         drive.command([ModuleCommand::Duty { duty: volts / 12.0, azimuth_rad: Some(0.0) }; 4]);
-        drive.step(12.0, 0.0, &walls);
+        drive.step(12.0, &[0.0; 4], &walls);
         if let Some(i) = drive.body().slipping.iter().position(|s| *s) {
             assert_eq!(i, 3, "wheel 3 carries the least times its radius");
             assert!((last / truth.slip_current_a - 1.0).abs() < 3e-3, "{last} A, expected {truth:?}");
@@ -92,7 +93,7 @@ fn a_spin_shows_radius_over_drive_base() {
     let base = 0.3 * std::f64::consts::SQRT_2;
     drive.command(std::array::from_fn(|i| ModuleCommand::Duty { duty: 0.0, azimuth_rad: Some(azimuth[i]) }));
     for _ in 0..1500 {
-        drive.step(12.0, 0.0, &OPEN);
+        drive.step(12.0, &[0.0; 4], &OPEN);
     }
     let (start, wheels) = (drive.body().heading_rad, drive.body().wheel_rad);
     drive.command(std::array::from_fn(|i| ModuleCommand::Velocity {
@@ -100,7 +101,7 @@ fn a_spin_shows_radius_over_drive_base() {
         azimuth_rad: azimuth[i],
     }));
     for _ in 0..10_000 {
-        drive.step(12.0, 0.0, &OPEN);
+        drive.step(12.0, &[0.0; 4], &OPEN);
     }
     let turned = drive.body().heading_rad - start;
     assert!(turned > 5.5, "{turned}");
@@ -126,12 +127,27 @@ fn a_hard_start_spins_the_wheels_and_grips_again() {
 }
 
 #[test]
+fn wheels_a_third_of_a_degree_out_of_line_do_not_scrub_the_speed_away() {
+    let config = DriveConfig { azimuth_offset_rad: [0.005, -0.006, 0.0, 0.004], ..DriveConfig::standard() };
+    let truth = config.truth();
+    let mut drive = Drive::new(config, 25.0);
+    let tau = truth.ka_volts_per_mps2 / truth.kv_volts_per_mps;
+    let settled = (3.5 - truth.ks_volts) / truth.kv_volts_per_mps;
+    for ms in 1..=500 {
+        run(&mut drive, 3.5, 12.0, 1);
+        let expect = settled * (1.0 - (-f64::from(ms) * 0.001 / tau).exp());
+        assert!((drive.body().vx_mps - expect).abs() < 2e-3 * settled, "{ms} ms: {:?}", drive.body());
+        assert_eq!(drive.body().slipping, [false; 4], "{ms} ms");
+    }
+}
+
+#[test]
 fn a_braked_robot_comes_to_exact_rest() {
     let mut drive = Drive::new(DriveConfig::standard(), 25.0);
     run(&mut drive, 5.0, 12.0, 500);
     drive.command([ModuleCommand::Brake; 4]);
     for _ in 0..3000 {
-        drive.step(12.0, 0.0, &OPEN);
+        drive.step(12.0, &[0.0; 4], &OPEN);
     }
     assert!(drive.is_resting(), "{:?}", drive.body());
 }
@@ -141,7 +157,7 @@ fn a_non_finite_command_brakes() {
     let mut drive = Drive::new(DriveConfig::standard(), 25.0);
     drive.command([ModuleCommand::Duty { duty: f64::NAN, azimuth_rad: Some(0.0) }; 4]);
     for _ in 0..50 {
-        drive.step(12.0, 0.0, &OPEN);
+        drive.step(12.0, &[0.0; 4], &OPEN);
     }
     assert!(drive.is_resting());
 }

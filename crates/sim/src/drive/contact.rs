@@ -2,7 +2,8 @@
 //!
 //! The wheels' contacts, the Coulomb friction of their gears and the walls are velocity constraints with bounded
 //! impulses, solved by projected Gauss-Seidel with the last step's impulses as the first guess (Catto 2005). A gripping
-//! wheel therefore rolls without creep, and a resting robot rests: what makes kS and the slip current exact.
+//! wheel therefore rolls without creep, and a resting robot rests: what makes kS and the slip current exact. Sideways a
+//! rolling tyre yields with its slip angle, as tyres do.
 
 use super::config::DriveConfig;
 
@@ -43,8 +44,11 @@ pub struct Walls {
 const ROUNDS: usize = 24;
 /// Impulses that change by less than this (N·s) are solved. A resting wheel carries about 0.1 N·s a step.
 const SETTLED: f64 = 1e-9;
-/// Four wheels on the ground can push sideways against each other; rubber creeps until they do not. Kept in each step.
-const STRESS_KEPT: f64 = 0.98;
+/// A rolling tyre takes all its grip sideways at this slip angle, rad; below it the force grows with the angle. Without it
+/// wheels that are a third of a degree out of line would scrub at full force against each other.
+const FULL_SLIP_ANGLE_RAD: f64 = 0.12;
+/// A tyre that rolls slower than this yields sideways as if it rolled so fast, m/s.
+const CREEP_SPEED: f64 = 0.05;
 /// Below this speed over the carpet a wheel that has room below its friction limit grips again, m/s.
 const GRIP_SPEED: f64 = 0.01;
 
@@ -107,8 +111,8 @@ impl Contact {
         for i in 0..4 {
             v.wheel[i] += torque_nm[i] * inv_j * dt_secs;
             let grip = if body.slipping[i] { config.sliding_grip } else { config.grip };
-            self.across[i] *= STRESS_KEPT;
-            rows[i] = Row::new(config, body.azimuth_rad[i], i, grip * config.load_n[i] * dt_secs);
+            let rolling = body.wheel_rad_per_sec[i] * config.wheel_radius_m[i];
+            rows[i] = Row::new(config, body.azimuth_rad[i], i, grip * config.load_n[i] * dt_secs, rolling);
             self.apply(
                 &rows[i],
                 i,
@@ -182,7 +186,8 @@ impl Contact {
         let along_mass = inv[0] + row.arm_along * row.arm_along * inv[1] + row.radius * row.radius * inv[2];
         let across_mass = inv[0] + row.arm_across * row.arm_across * inv[1];
         let mut along = self.along[i] - slip_along / along_mass;
-        let mut across = self.across[i] - slip_across / across_mass;
+        let mut across = self.across[i]
+            - (slip_across + row.yield_per_ns * self.across[i]) / (across_mass + row.yield_per_ns);
         let size = along.hypot(across);
         if size > row.limit {
             along *= row.limit / size;
@@ -204,10 +209,12 @@ struct Row {
     arm_across: f64,
     radius: f64,
     limit: f64,
+    /// Sideways speed that the tyre yields for each N·s of sideways impulse in this step.
+    yield_per_ns: f64,
 }
 
 impl Row {
-    fn new(config: &DriveConfig, azimuth: f64, i: usize, limit: f64) -> Self {
+    fn new(config: &DriveConfig, azimuth: f64, i: usize, limit: f64, rolling_mps: f64) -> Self {
         let (sin, cos) = azimuth.sin_cos();
         let (x, y) = config.module_m[i];
         Self {
@@ -217,6 +224,7 @@ impl Row {
             arm_across: x * cos + y * sin,
             radius: config.wheel_radius_m[i],
             limit,
+            yield_per_ns: FULL_SLIP_ANGLE_RAD * rolling_mps.abs().max(CREEP_SPEED) / limit,
         }
     }
 

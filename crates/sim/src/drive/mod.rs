@@ -169,8 +169,8 @@ impl Drive {
         (0..4).map(|i| self.duty[i] * self.amps[i]).sum()
     }
 
-    /// One [`STEP_SECS`] with the battery at `bus_volts`; `load_volts` is a disturbance on every motor, in volts.
-    pub fn step(&mut self, bus_volts: f64, load_volts: f64, walls: &Walls) {
+    /// One [`STEP_SECS`] with the battery at `bus_volts`; `load_volts` is a disturbance on each motor, in volts.
+    pub fn step(&mut self, bus_volts: f64, load_volts: &[f64; 4], walls: &Walls) {
         let config = &self.config;
         let mut torque = [0.0; 4];
         for (i, torque) in torque.iter_mut().enumerate() {
@@ -194,7 +194,7 @@ impl Drive {
             self.amps[i] = amps;
             self.volts[i] = amps * config.motor.ohms + config.motor.ke_volts_per_rad_per_sec * shaft;
             self.duty[i] = if bus_volts > 0.0 { self.volts[i] / bus_volts } else { 0.0 };
-            *torque = config.wheel_nm_per_amp() * (amps + load_volts / config.motor.ohms);
+            *torque = config.wheel_nm_per_amp() * (amps + load_volts[i] / config.motor.ohms);
             self.windings[i].step(&config.motor, amps * amps, STEP_SECS);
             let error = self.azimuth_target_rad[i] - self.body.azimuth_rad[i];
             let rate = (error * config.steer_gain_per_sec)
