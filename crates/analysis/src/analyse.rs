@@ -116,6 +116,7 @@ fn procedures(
                     min_volts: battery::lowest(volts, a.window),
                 })
                 .collect(),
+            pauses: p.paused.clone(),
             battery: battery::facts(volts, p, pack),
             understood: UNDERSTOOD.contains(&p.id.as_str()) || findings.sweeps.iter().any(|s| s.id == p.id),
         })

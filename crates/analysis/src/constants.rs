@@ -36,12 +36,14 @@ fn refused(name: &str, label: &str, unit: &str, reason: &str) -> Constant {
 }
 
 fn given(name: &str, label: &str, unit: &str, value: Interval, verdict: Verdict) -> Constant {
+    // Three repeats that agree to the last digit are an interval too, of no width.
+    let known = value.has_width() || value.n >= 2;
     Constant {
         name: name.to_owned(),
         label: label.to_owned(),
         value: Some(value.value),
-        lo: value.has_width().then_some(value.lo),
-        hi: value.has_width().then_some(value.hi),
+        lo: known.then_some(value.lo),
+        hi: known.then_some(value.hi),
         unit: unit.to_owned(),
         n: value.n,
         method: String::new(),
@@ -201,7 +203,7 @@ fn slip(view: &View<'_>, findings: &Findings, out: &mut Vec<Constant>) {
     if amps.has_width() && amps.half_width() > 0.1 * amps.value {
         flags.push(format!("the repeats scatter: ±{:.0} %", amps.half_width() / amps.value * 100.0));
     }
-    if !amps.has_width() {
+    if amps.n < 2 {
         flags.push("one run only: nothing tells how far it repeats".to_owned());
     }
     let mut constant = given(name, label, "A", amps, judged(&flags));

@@ -152,6 +152,8 @@ pub struct ProcedureFindings {
     pub windows: Vec<Window>,
     /// What its acts did.
     pub acts: Vec<ActFindings>,
+    /// When it waited for a battery.
+    pub pauses: Vec<Window>,
     /// At which battery.
     pub battery: BatteryFacts,
     /// Whether a model was fitted to it, or its numbers are only printed.

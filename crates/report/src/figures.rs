@@ -1,7 +1,7 @@
 //! The pictures of the report.
 
 use fieldlab_analysis::findings::{
-    Drift, Feedforward, Findings, SlipCurrent, SpanKind, Sweep, Thermal, WheelRadius,
+    Drift, Feedforward, Findings, Setpoint, SlipCurrent, SpanKind, Sweep, Thermal, WheelRadius,
 };
 
 use crate::document::Figure;
@@ -43,19 +43,18 @@ pub(crate) fn timeline(f: &Findings) -> Option<Figure> {
             let title = format!("{}: {}", act.label, act.outcome);
             plot.block(class, (act.window.from_secs, act.window.to_secs), (y + 0.2, y + 0.8), &title);
         }
+        for pause in &procedure.pauses {
+            plot.block("c1 f", (pause.from_secs, pause.to_secs), (y + 0.2, y + 0.8), "waiting for a battery");
+        }
     }
-    for span in &f.timeline {
-        let (class, y) = match span.kind {
-            SpanKind::Battery => ("c1 f", (0.0, rows)),
-            SpanKind::Dark => ("h", (0.0, rows)),
-            SpanKind::Procedure | SpanKind::Act | SpanKind::Operator => continue,
-        };
-        plot.block(class, (span.window.from_secs, span.window.to_secs), y, &span.label);
+    for span in f.timeline.iter().filter(|s| s.kind == SpanKind::Dark) {
+        plot.block("h", (span.window.from_secs, span.window.to_secs), (0.0, rows), &span.label);
     }
     for (row, title) in procedures.iter().enumerate() {
         let y = rows - 1.0 - row as f64 + 0.5;
-        let from = f.timeline.iter().find(|s| s.kind == SpanKind::Procedure && s.label == *title);
-        let (start, stop) = from.map_or((0.0, 0.0), |s| (s.window.from_secs, s.window.to_secs));
+        let windows = f.procedures.iter().filter(|p| p.title == *title).flat_map(|p| &p.windows);
+        let (start, stop) =
+            windows.fold((f64::INFINITY, 0.0_f64), |(a, b), w| (a.min(w.from_secs), b.max(w.to_secs)));
         // Beside the bar where there is room; a word takes about 1 % of the width a letter.
         let room = 0.011 * end * title.chars().count() as f64;
         if stop + room < end {
@@ -155,7 +154,7 @@ pub(crate) fn feedforward(ff: &Feedforward) -> Vec<Figure> {
         ),
         figure(
             rest.finish("Residual volts against velocity"),
-            "What the fit leaves over. A bend or a step here means that the motor model does not hold.",
+            "What the fit leaves over, row by row: mostly noise of the differentiated velocity. A bend or a step here means that the motor model does not hold.",
         ),
     ]
 }
@@ -260,31 +259,52 @@ pub(crate) fn drift(d: &Drift) -> Option<Figure> {
     ))
 }
 
-/// Answers of a sweep over its setpoints.
+/// Answers of a sweep over its setpoints, or over the axis that varies when the robot stood at one place.
 pub(crate) fn sweep(s: &Sweep) -> Option<Figure> {
+    let varies = |get: fn(&Setpoint) -> Option<f64>| {
+        let all: Vec<f64> = s.setpoints.iter().filter_map(get).collect();
+        all.len() == s.setpoints.len() && all.windows(2).any(|w| w[0] != w[1])
+    };
+    let axis = |i: usize| s.axes.get(i).map_or(String::new(), |(name, unit)| format!("{name} ({unit})"));
+    let (get, label): (fn(&Setpoint) -> Option<f64>, String) = if varies(|p| p.at) {
+        (|p| p.at, "setpoint".to_owned())
+    } else if varies(|p| p.first) {
+        (|p| p.first, axis(0))
+    } else if varies(|p| p.second) {
+        (|p| p.second, axis(1))
+    } else {
+        (|p| p.at, "setpoint".to_owned())
+    };
     let points: Vec<(f64, f64)> =
-        s.setpoints.iter().flat_map(|p| p.answers.iter().filter_map(move |a| Some((p.at?, *a)))).collect();
-    let x = Axis::over("setpoint", points.iter().map(|p| p.0))?;
+        s.setpoints.iter().flat_map(|p| p.answers.iter().filter_map(move |a| Some((get(p)?, *a)))).collect();
+    let x = Axis::over(&label, points.iter().map(|p| p.0))?;
     let y = if s.scores {
         Axis::range("score", -0.08, 1.08)
     } else {
         Axis::over(&s.unit, points.iter().map(|p| p.1))?
     };
     let mut plot = Plot::new(220.0, x, y);
+    let mut intervals = false;
     for setpoint in &s.setpoints {
-        if let (Some(at), Some(p)) = (setpoint.at, setpoint.probability) {
+        if let (Some(at), Some(p)) = (get(setpoint), setpoint.probability) {
             plot.bar(1, at, p.lo, p.hi);
+            intervals = true;
         }
     }
-    let means: Vec<(f64, f64)> = s.setpoints.iter().filter_map(|p| Some((p.at?, p.mean?))).collect();
-    plot.line(5, &means, true);
+    let mut means: Vec<(f64, f64)> = s.setpoints.iter().filter_map(|p| Some((get(p)?, p.mean?))).collect();
+    means.sort_by(|a, b| a.0.total_cmp(&b.0));
+    // A line only where each place has one mean: several commands at one place are several answers, not a curve.
+    let single = means.windows(2).all(|w| w[0].0 < w[1].0);
+    if single {
+        plot.line(5, &means, true);
+        plot.name(5, "mean");
+    }
     plot.dots(0, &points, 4.0);
     plot.name(0, "answers");
-    plot.name(5, "mean");
-    if s.scores {
+    if intervals {
         plot.name(1, "95 % interval of the success rate");
     }
-    Some(figure(plot.finish("Answers of the sweep"), "Every answer, and the mean at each setpoint."))
+    Some(figure(plot.finish("Answers of the sweep"), "Every answer as it was given."))
 }
 
 /// Temperatures of the soak.

@@ -10,6 +10,8 @@ const BOTTOM: f64 = 42.0;
 /// A plot being drawn: data coordinates in, SVG out.
 pub(crate) struct Plot {
     body: String,
+    words: String,
+    levels: Vec<f64>,
     legend: Vec<(usize, String)>,
     height: f64,
     x: Axis,
@@ -94,7 +96,15 @@ impl Axis {
 impl Plot {
     /// An empty plot of that height in pixels.
     pub(crate) fn new(height: f64, x: Axis, y: Axis) -> Self {
-        let mut plot = Self { body: String::new(), legend: Vec::new(), height, x, y };
+        let mut plot = Self {
+            body: String::new(),
+            words: String::new(),
+            levels: Vec::new(),
+            legend: Vec::new(),
+            height,
+            x,
+            y,
+        };
         plot.frame();
         plot
     }
@@ -227,16 +237,23 @@ impl Plot {
         ));
     }
 
-    /// A horizontal line across the plot with a word at its left end.
+    /// A horizontal line across the plot with a word at its left end, or at its right end when another level's word
+    /// would be under it.
     pub(crate) fn level(&mut self, y: f64, word: &str) {
         if !(self.y.low..=self.y.high).contains(&y) {
             return;
         }
         let at = self.py(y);
+        let crowded = self.levels.iter().any(|other| (other - at).abs() < 13.0);
+        self.levels.push(at);
+        let (x, anchor) = if crowded { (WIDTH - RIGHT - 4.0, "end") } else { (LEFT + 4.0, "start") };
         self.put(format_args!(
-            "<line class=\"m\" x1=\"{LEFT:.1}\" y1=\"{at:.1}\" x2=\"{:.1}\" y2=\"{at:.1}\"/><text class=\"t\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"start\">{}</text>",
-            WIDTH - RIGHT,
-            LEFT + 4.0,
+            "<line class=\"m\" x1=\"{LEFT:.1}\" y1=\"{at:.1}\" x2=\"{:.1}\" y2=\"{at:.1}\"/>",
+            WIDTH - RIGHT
+        ));
+        // Words lie above whatever is drawn later.
+        self.words.push_str(&format!(
+            "<text class=\"t k\" x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\">{}</text>",
             at - 4.0,
             escape(word)
         ));
@@ -266,8 +283,8 @@ impl Plot {
     /// A word at data coordinates.
     pub(crate) fn word(&mut self, x: f64, y: f64, anchor: &str, word: &str) {
         let (px, py) = (self.px(x), self.py(y));
-        self.put(format_args!(
-            "<text class=\"t\" x=\"{px:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\">{}</text>",
+        self.words.push_str(&format!(
+            "<text class=\"t k\" x=\"{px:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\">{}</text>",
             py + 4.0,
             escape(word)
         ));
@@ -300,10 +317,11 @@ impl Plot {
             at += 26.0 + 6.6 * label.chars().count() as f64;
         }
         format!(
-            "<svg viewBox=\"0 0 {WIDTH:.0} {:.0}\" role=\"img\" xmlns=\"http://www.w3.org/2000/svg\"><title>{}</title>{}{names}</svg>",
+            "<svg viewBox=\"0 0 {WIDTH:.0} {:.0}\" role=\"img\" xmlns=\"http://www.w3.org/2000/svg\"><title>{}</title>{}{}{names}</svg>",
             self.height + legend_height,
             escape(title),
-            self.body
+            self.body,
+            self.words
         )
     }
 }

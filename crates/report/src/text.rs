@@ -78,6 +78,16 @@ pub(crate) fn fixed(value: Option<f64>, decimals: usize) -> String {
         .map_or_else(|| "-".to_owned(), |v| positive_zero(format!("{v:.decimals$}")))
 }
 
+/// With its sign, zero without one.
+pub(crate) fn signed(value: f64, decimals: usize) -> String {
+    let text = format!("{value:+.decimals$}");
+    if text.trim_start_matches(['+', '-']).chars().all(|c| c == '0' || c == '.') {
+        text.trim_start_matches(['+', '-']).to_owned()
+    } else {
+        text
+    }
+}
+
 /// Seconds for people: `42 s`, `12 min 05 s`, `1 h 02 min`.
 pub(crate) fn duration(secs: f64) -> String {
     let whole = secs.max(0.0).round() as u64;

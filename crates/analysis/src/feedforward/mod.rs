@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 pub use run::{Run, Test};
 
 use crate::findings::{Gains, MotorFit};
-use crate::stats::{self, Interval, t_975};
+use crate::stats::{self, Interval};
 
 /// Residual below which a fit is called good, volts RMS (seed of the offline tool).
 pub const GOOD_RESIDUAL_VOLTS: f64 = 0.25;
@@ -226,8 +226,9 @@ fn picture(fit: &mut MotorFit, sysid: &sysid::SysidFit, edited: &[Run]) {
         .collect();
 }
 
-/// The mean over motors. Motors of one robot share floor, battery and test, so their errors are not independent: the
-/// half-width is the larger of the mean single-motor half-width and Student's interval of the motor means.
+/// The mean over these motors. They share floor, battery and test, so their errors move together and do not shrink with
+/// their number: the half-width is the mean of the single ones. How far the motors differ is a fact about them (treads,
+/// gearboxes), not an error of the mean; the table shows it.
 #[must_use]
 pub fn mean_gains(fits: &[MotorFit]) -> Option<Gains> {
     let gains: Vec<Gains> = fits.iter().filter_map(|f| f.gains).collect();
@@ -235,12 +236,7 @@ pub fn mean_gains(fits: &[MotorFit]) -> Option<Gains> {
         let all: Vec<Interval> = gains.iter().map(get).collect();
         let values: Vec<f64> = all.iter().map(|i| i.value).collect();
         let halves: Vec<f64> = all.iter().map(Interval::half_width).collect();
-        let between = if values.len() > 1 {
-            t_975(values.len() - 1) * stats::sample_sd(&values) / (values.len() as f64).sqrt()
-        } else {
-            0.0
-        };
-        Interval::new(stats::mean(&values), stats::mean(&halves).max(between), all.iter().map(|i| i.n).sum())
+        Interval::new(stats::mean(&values), stats::mean(&halves), all.iter().map(|i| i.n).sum())
     };
     (!gains.is_empty()).then(|| Gains { ks: pick(|g| g.ks), kv: pick(|g| g.kv), ka: pick(|g| g.ka) })
 }

@@ -295,51 +295,43 @@ fn confidence(residual: Option<f64>, mean: &Gains) -> String {
     }
 }
 
-/// Re-expresses the gains per true metre with the radii measured in the same session: each motor with its own wheel's
-/// radius where the log names the motors after the wheels, else all with the mean radius.
+/// Re-expresses the gains per true metre with the mean radius measured in the same session. The mean, because a spin
+/// tells single radii only as far as the robot turns about its very centre; their mean it tells well.
 pub(crate) fn per_true_metre(found: &mut Feedforward, wheel: Option<&WheelRadius>) {
-    let Some(wheel) = wheel else { return };
-    let Some(mean) = wheel.mean_m.filter(|r| r.value > 0.0) else { return };
-    let factor = |radius: f64| match (found.unit.as_str(), wheel.in_force_m) {
-        ("m", Some(in_force)) => Some(in_force / radius),
-        ("rad", _) => Some(1.0 / radius),
-        ("rotation", _) => Some(1.0 / (std::f64::consts::TAU * radius)),
-        _ => None,
-    };
-    let own_radius = |motor: &MotorFit| {
-        let place = channels::MODULE_NAMES.iter().position(|m| motor.name.split('-').next() == Some(m))?;
-        wheel.wheels_m.get(place).copied().filter(|r| r.value > 0.0)
-    };
-    let each = found.motors.iter().all(|m| own_radius(m).is_some());
-    let scaled: Vec<MotorFit> = found
-        .motors
-        .iter()
-        .filter_map(|motor| {
-            let radius = if each { own_radius(motor)? } else { mean };
-            let (factor, relative) = (factor(radius.value)?, radius.half_width() / radius.value);
-            let gains = motor.gains.map(|g| Gains {
-                ks: g.ks,
-                kv: g.kv.scaled(factor, relative),
-                ka: g.ka.scaled(factor, relative),
-            });
-            Some(MotorFit { gains, ..motor.clone() })
-        })
-        .collect();
-    let Some(total) = feedforward::mean_gains(&scaled) else { return };
-    let whose = if each { "each wheel's radius" } else { "the mean radius" };
-    found.conversion = Some(match found.unit.as_str() {
-        "m" => format!(
-            "per true metre: the log's metres (radius in force {:.5} m) re-expressed with {whose} measured in this session (mean {:.5} m, {:+.2} % on kV)",
-            wheel.in_force_m.unwrap_or(f64::NAN),
-            mean.value,
-            (wheel.in_force_m.unwrap_or(f64::NAN) / mean.value - 1.0) * 100.0
+    let (Some(mean), Some(wheel)) = (found.mean, wheel) else { return };
+    let Some(radius) = wheel.mean_m.filter(|r| r.value > 0.0) else { return };
+    let (factor, words) = match (found.unit.as_str(), wheel.in_force_m) {
+        ("m", Some(in_force)) => {
+            let factor = in_force / radius.value;
+            let percent = (factor - 1.0) * 100.0;
+            (
+                factor,
+                format!(
+                    "the log's metres (radius in force {in_force:.5} m) re-expressed with the radius {:.5} m measured in this session, {percent:+.2} %",
+                    radius.value
+                ),
+            )
+        }
+        ("rad", _) => (
+            1.0 / radius.value,
+            format!("per radian, divided by the radius {:.5} m measured in this session", radius.value),
         ),
-        unit => format!(
-            "per true metre: per {unit} in the log, divided by {whose} measured in this session (mean {:.5} m)",
-            mean.value
+        ("rotation", _) => (
+            1.0 / (std::f64::consts::TAU * radius.value),
+            format!(
+                "per rotation, divided by the circumference of the radius {:.5} m measured in this session",
+                radius.value
+            ),
         ),
+        _ => return,
+    };
+    let relative = radius.half_width() / radius.value;
+    found.per_true_metre = Some(Gains {
+        ks: mean.ks,
+        kv: mean.kv.scaled(factor, relative),
+        ka: mean.ka.scaled(factor, relative),
     });
-    found.per_true_metre = Some(total);
+    found.conversion = Some(format!("per true metre: {words}"));
 }
 
 /// Flags of all motors, each once.

@@ -5,7 +5,7 @@
 use crate::findings::{Spin, WheelRadius, Window};
 use crate::regress;
 use crate::series::Series;
-use crate::stats::{self, Interval, mean_t};
+use crate::stats::{self, Interval};
 use crate::story::Story;
 use crate::view::View;
 use fieldlab_campaign::channels;
@@ -18,6 +18,8 @@ const MIN_TURNS: f64 = 1.0;
 const MAX_SPREAD_PERCENT: f64 = 2.0;
 /// A loaded tread is smaller than a caliper says by this much, percent (compression, and carpet the wheel sinks into).
 const COMPRESSION_PERCENT: (f64, f64) = (-3.0, 0.5);
+/// What gyro scale and drive-base radius together are taken to be good to, percent.
+const SCALE_PERCENT: f64 = 0.1;
 const INCH_M: f64 = 0.0254;
 
 pub(crate) fn fit(view: &View<'_>, story: &Story) -> Option<WheelRadius> {
@@ -143,10 +145,20 @@ fn summarise(found: &mut WheelRadius) {
     };
     (found.cw_m, found.ccw_m) = (way("CW"), way("CCW"));
     let values: Vec<f64> = found.wheels_m.iter().map(|w| w.value).collect();
-    let Some(between) = mean_t(&values) else { return };
-    let inner = stats::mean(&found.wheels_m.iter().map(Interval::half_width).collect::<Vec<_>>());
-    let mean =
-        Interval::new(between.value, between.half_width().max(inner), values.len() * found.spins.len());
+    if values.is_empty() {
+        return;
+    }
+    // Where the robot turns about a point beside its centre, one wheel gains what the opposite one loses: the mean over
+    // the wheels repeats much better than any of them.
+    let ways = match (found.cw_m, found.ccw_m) {
+        (Some(cw), Some(ccw)) => 0.5 * (cw - ccw).abs(),
+        _ => 0.0,
+    };
+    let slopes: Vec<f64> =
+        found.spins.iter().flat_map(|s| s.wheels_m.iter().map(Interval::half_width)).collect();
+    let centre = stats::mean(&values);
+    let half = stats::mean(&slopes).max(ways).hypot(SCALE_PERCENT / 100.0 * centre);
+    let mean = Interval::new(centre, half, values.len() * found.spins.len());
     found.mean_m = Some(mean);
     let spread = quantile_range(&values) / mean.value * 100.0;
     found.spread_percent = Some(spread);

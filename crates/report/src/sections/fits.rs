@@ -1,11 +1,13 @@
 //! What each fit found.
 
-use fieldlab_analysis::findings::{Feedforward, Findings, MotorFit, SlipCurrent, StraightRun, WheelRadius};
+use fieldlab_analysis::findings::{
+    Feedforward, Findings, MotorFit, Setpoint, SlipCurrent, StraightRun, Sweep, WheelRadius,
+};
 
 use super::{heading, why};
-use crate::document::{Block, Table, Tone, num, text};
+use crate::document::{Block, Cell, Table, Tone, num, text};
 use crate::figures;
-use crate::text::{duration, fixed, millimetres, plus_minus, typed, window};
+use crate::text::{duration, fixed, millimetres, plus_minus, signed, typed, window};
 
 pub(super) fn feedforward(f: &Findings, out: &mut Vec<Block>) {
     let Some(ff) = &f.feedforward else { return };
@@ -324,7 +326,8 @@ pub(super) fn drift(f: &Findings, out: &mut Vec<Block>) {
         .laps
         .iter()
         .map(|l| {
-            let odometry = l.odometry_m.map_or("-".to_owned(), |(x, y)| format!("{x:+.3}, {y:+.3}"));
+            let odometry =
+                l.odometry_m.map_or("-".to_owned(), |(x, y)| format!("{}, {}", signed(x, 3), signed(y, 3)));
             vec![
                 text(&l.name),
                 text(l.direction.clone().unwrap_or_else(|| "-".to_owned())),
@@ -366,48 +369,49 @@ pub(super) fn sweeps(f: &Findings, out: &mut Vec<Block>) {
     for s in &f.sweeps {
         heading(out, 2, &format!("Sweep: {}", s.title));
         why(f, &s.id, out);
-        let mut table = Table::new(&[
-            "setpoint",
-            "",
-            "",
-            "n",
-            "answers",
-            "mean",
-            "success 95 %",
-            "missed first by",
-            "missed second by",
-        ]);
-        let axis = |i: usize, plain: &'static str| {
-            s.axes.get(i).map_or(plain.into(), |(name, unit)| format!("{name} {unit}").into())
-        };
-        table.head[1] = axis(0, "first");
-        table.head[2] = axis(1, "second");
-        let optional = |v: Option<f64>| v.map_or("-".to_owned(), typed);
-        for p in &s.setpoints {
-            let answers: Vec<String> = p.answers.iter().map(|a| typed(*a)).collect();
-            let success = match p.probability {
-                Some(i) => format!("{:.2} to {:.2}", i.lo, i.hi),
-                None if s.scores => "one shot".to_owned(),
-                None => "-".to_owned(),
-            };
-            table.rows.push(vec![
-                text(&p.label),
-                num(optional(p.first)),
-                num(optional(p.second)),
-                num(p.answers.len().to_string()),
-                num(answers.join(", ")),
-                num(optional(p.mean)),
-                num(success),
-                num(optional(p.settled_error.0)),
-                num(optional(p.settled_error.1)),
-            ]);
-        }
-        out.push(Block::Table(table));
+        out.push(Block::Table(setpoints(s)));
         if !s.remarks.is_empty() {
             out.push(Block::List(s.remarks.clone()));
         }
         out.extend(figures::sweep(s).map(Block::Figure));
     }
+}
+
+/// One row a setpoint; columns that would be empty throughout are left out.
+fn setpoints(s: &Sweep) -> Table {
+    let axis = |i: usize, plain: &str| {
+        s.axes.get(i).map_or(plain.to_owned(), |(name, unit)| format!("{name} {unit}"))
+    };
+    let optional = |v: Option<f64>| num(v.map_or("-".to_owned(), typed));
+    let mut columns: Vec<(String, Vec<Cell>)> = Vec::new();
+    let mut add = |head: String, cell: &dyn Fn(&Setpoint) -> Cell| {
+        columns.push((head, s.setpoints.iter().map(cell).collect()));
+    };
+    add("setpoint".to_owned(), &|p| text(&p.label));
+    if s.setpoints.iter().any(|p| p.first.is_some()) {
+        add(axis(0, "first"), &|p| optional(p.first));
+    }
+    if s.setpoints.iter().any(|p| p.second.is_some()) {
+        add(axis(1, "second"), &|p| optional(p.second));
+    }
+    add("n".to_owned(), &|p| num(p.answers.len().to_string()));
+    let answers = |p: &Setpoint| p.answers.iter().map(|a| typed(*a)).collect::<Vec<_>>().join(", ");
+    add(format!("answers ({})", s.unit), &|p| num(answers(p)));
+    add("mean".to_owned(), &|p| optional(p.mean));
+    if s.scores {
+        add("success, 95 %".to_owned(), &|p| {
+            num(p.probability.map_or("one shot".to_owned(), |i| format!("{:.2} to {:.2}", i.lo, i.hi)))
+        });
+    }
+    if s.setpoints.iter().any(|p| p.settled_error.0.is_some()) {
+        add(format!("{} missed by", axis(0, "first")), &|p| optional(p.settled_error.0));
+    }
+    if s.setpoints.iter().any(|p| p.settled_error.1.is_some()) {
+        add(format!("{} missed by", axis(1, "second")), &|p| optional(p.settled_error.1));
+    }
+    let rows =
+        (0..s.setpoints.len()).map(|row| columns.iter().map(|(_, c)| c[row].clone()).collect()).collect();
+    Table { head: columns.iter().map(|(h, _)| h.clone().into()).collect(), rows }
 }
 
 pub(super) fn thermal(f: &Findings, out: &mut Vec<Block>) {
@@ -458,8 +462,8 @@ pub(super) fn vision(f: &Findings, out: &mut Vec<Block>) {
                 text(&p.name),
                 num(format!("{:.3}, {:.3}", p.truth.0, p.truth.1)),
                 num(format!("{:.3}, {:.3}", p.seen.0, p.seen.1)),
-                num(format!("{:+.3}", p.seen.0 - p.truth.0)),
-                num(format!("{:+.3}", p.seen.1 - p.truth.1)),
+                num(signed(p.seen.0 - p.truth.0, 3)),
+                num(signed(p.seen.1 - p.truth.1, 3)),
                 num(fixed(heading, 2)),
                 num(format!("{:.1}, {:.1}", p.spread.0 * 1e3, p.spread.1 * 1e3)),
                 num(p.n.to_string()),
