@@ -7,7 +7,7 @@
 //! Clients re-send what they last wrote when they reconnect. So nothing that arrives in the first three seconds of a
 //! connection is a press or a candidate, and a number equal to what its input already held is a candidate only when the
 //! same connection wrote it before. Whatever is ignored is still remembered as what the input holds, so that it cannot
-//! become a change later.
+//! become a change later; and a candidate that it wrote over is none any more, for dashboards no longer show it.
 
 use fieldlab_base::{ClientId, Micros, OperatorSample, OperatorValue};
 
@@ -165,8 +165,18 @@ impl Desk {
             }
             return Some(Press::Refused("not a number: type a finite number"));
         }
+        // Somebody else wrote over it: what the dashboards show is not what was typed for this prompt any more, and an
+        // equal number is what a client re-sends when it reconnects.
+        let lost = !counts || again;
+        let voided = lost && self.candidate.is_some_and(|c| c.input == input);
+        if voided {
+            self.candidate = None;
+            self.pressed = false;
+        }
         if !counts {
-            return None;
+            return voided.then_some(Press::Refused(
+                "the number was written over by a client that has just connected: type it again, or press SameAgain",
+            ));
         }
         if again {
             return Some(Press::Refused("the same number as before: press SameAgain if it is meant"));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use fieldlab_base::{ConfigError, Micros};
-use fieldlab_values::{Publish, Published, Publisher};
+use fieldlab_values::{DataType, Publish, Published, Publisher, Root, TopicSpec, ValueRef};
 
 use crate::runner::{Board, Rows, Runner, Text};
 
@@ -15,7 +15,7 @@ type Read<T> = fn(&Board) -> T;
 type ReadRef<T> = for<'a> fn(&'a Board) -> &'a T;
 
 /// (key, how to read it, whether it is too long for the heartbeat).
-const TEXTS: [(&str, ReadRef<Text>, bool); 14] = [
+const TEXTS: [(&str, ReadRef<Text>, bool); 13] = [
     ("Session", |b| &b.session, false),
     ("Campaign", |b| &b.campaign, false),
     ("Procedure", |b| &b.procedure, false),
@@ -29,7 +29,6 @@ const TEXTS: [(&str, ReadRef<Text>, bool); 14] = [
     ("LastCommit", |b| &b.last_commit, false),
     ("Hold", |b| &b.hold, false),
     ("Fault", |b| &b.fault, false),
-    ("Plan", |b| &b.plan, true),
 ];
 const ROWS: [(&str, ReadRef<Rows>); 3] =
     [("Notes", |b| &b.notes), ("Measurements", |b| &b.measurements), ("PreArm", |b| &b.pre_arm)];
@@ -77,6 +76,8 @@ fn declare<T: Published + ?Sized, L, R>(
 #[derive(Debug)]
 pub struct Topics {
     state: Slot<str, crate::State>,
+    /// Index and changes of the plan, which is of type json.
+    plan: (u32, Option<u32>),
     enabled: Slot<bool, bool>,
     texts: Vec<Slot<str, u32>>,
     rows: Vec<Slot<[Arc<str>], u32>>,
@@ -93,7 +94,10 @@ impl Topics {
     /// When one was declared before.
     pub fn declare(to: &mut dyn Publish) -> Result<Self, ConfigError> {
         let texts: Vec<(&str, ())> = TEXTS.iter().map(|(key, ..)| (*key, ())).collect();
+        let plan =
+            TopicSpec { root: Root::Catalyst, key: "FieldLab/Plan", data_type: DataType::Json, unit: "" };
         Ok(Self {
+            plan: (to.declare(&plan)?, None),
             state: Slot { topic: Publisher::catalyst(to, "FieldLab/State")?, last: None },
             enabled: Slot { topic: Publisher::catalyst(to, "FieldLab/Enabled")?, last: None },
             texts: declare(to, &texts)?,
@@ -121,6 +125,10 @@ impl Topics {
         if all || self.enabled.last != Some(board.enabled) {
             self.enabled.last = Some(board.enabled);
             self.enabled.topic.set(to, &board.enabled);
+        }
+        if other || self.plan.1 != Some(board.plan.changes()) {
+            self.plan.1 = Some(board.plan.changes());
+            to.put(self.plan.0, ValueRef::String(board.plan.as_str()));
         }
         for (slot, (_, read, long)) in self.texts.iter_mut().zip(&TEXTS) {
             let text = read(board);

@@ -152,6 +152,43 @@ fn f10_a_number_equal_to_the_one_before_the_connection_dropped_is_no_answer() {
 }
 
 #[test]
+fn f10_a_number_that_stood_when_the_connection_dropped_needs_more_than_advance() {
+    let mut b = asked();
+    b.run(1.0);
+    b.type_number(1.25);
+    b.run(0.6);
+    // The dashboard dies before Advance, comes back and re-sends what it held.
+    b.reconnect();
+    b.type_number(1.25);
+    b.run(0.1);
+    assert!(b.commit().contains("SameAgain"), "{}", b.commit());
+    b.advance();
+    b.run(1.0);
+    assert_eq!(committed(&b), None);
+    b.press(Role::SameAgain);
+    b.run(0.6);
+    b.advance();
+    assert_eq!(committed(&b), Some(1.25));
+}
+
+#[test]
+fn f10_a_number_that_a_new_client_wrote_over_is_not_committed_unseen() {
+    let mut b = asked();
+    b.run(1.0);
+    b.type_number(1.25);
+    b.run(0.6);
+    // Another dashboard connects and brings its own last number: that is now what everybody sees.
+    b.reconnect();
+    b.type_number(0.5);
+    b.run(5.0);
+    b.advance();
+    b.run(1.0);
+    assert_eq!(committed(&b), None);
+    b.answer(1.5);
+    assert_eq!(committed(&b), Some(1.5));
+}
+
+#[test]
 fn f10_advance_before_value_takes_neither_the_old_number_nor_the_new() {
     let mut b = asked();
     b.run(1.0);

@@ -73,7 +73,7 @@ fn names_and_types_are_the_contract() {
     for (kind, names) in [
         (
             "string",
-            "State Session Campaign Procedure Step LastNote Prompt PromptUnit PromptKey LastCommit ProcedureId StepKind Hold Fault Plan",
+            "State Session Campaign Procedure Step LastNote Prompt PromptUnit PromptKey LastCommit ProcedureId StepKind Hold Fault",
         ),
         ("int", "ProcedureIndex ProcedureCount StepIndex StepCount PromptSeq"),
         (
@@ -82,6 +82,7 @@ fn names_and_types_are_the_contract() {
         ),
         ("string[]", "Notes Measurements PreArm"),
         ("boolean", "Enabled"),
+        ("json", "Plan"),
     ] {
         for name in names.split(' ') {
             assert_eq!(types.get(&format!("FieldLab/{name}")).map(String::as_str), Some(kind), "{name}");
