@@ -65,7 +65,7 @@ fn commit(said: &str, measurements: &[&str]) -> Json {
 }
 
 fn answers(seen: &Seen) {
-    // Prompts are counted from the session's beginning, also those that were over before anybody saw them.
+    // Which number a session's first prompt has is the robot's to choose.
     let seq = |at: usize| &seen.before[at]["seq"];
     let expect = [
         prompt(seq(0), "", "Tape laid out, everybody clear", "", None),
