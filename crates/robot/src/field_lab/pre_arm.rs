@@ -12,6 +12,8 @@ use crate::site::{LogHealth, Pace, Site};
 
 /// Readings older than this come from a sensor that is gone.
 const ALIVE_SECS: f64 = 0.25;
+/// How often it looks: the list is for a person, and what it asks of the log takes the writer's lock.
+const EVERY: Micros = Micros::from_millis(100);
 /// A log that took nothing durable for so long does not grow.
 const LOG_GROWS_WITHIN: Micros = Micros::from_millis(2000);
 const MIB: u64 = 1 << 20;
@@ -42,6 +44,7 @@ pub(super) struct PreArm {
     facts: [PreArmFact; 7],
     has_drive: bool,
     grown: Option<(Micros, u64)>,
+    looked: Option<Micros>,
 }
 
 impl PreArm {
@@ -49,11 +52,15 @@ impl PreArm {
         let facts =
             ITEMS.map(|item| PreArmFact { item, verdict: PreArmVerdict::Fail("not checked yet".into()) });
         // `Well` beside a failed verdict would be wrong if it were ever compared equal; the first look replaces all.
-        Self { found: [Finding::NoLog; 7], facts, has_drive, grown: None }
+        Self { found: [Finding::NoLog; 7], facts, has_drive, grown: None, looked: None }
     }
 
-    /// Looks at everything.
+    /// Looks at everything, ten times a second.
     pub(super) fn look(&mut self, inputs: &Inputs, unix: Option<Micros>, site: &Site, free: Option<u64>) {
+        if self.looked.is_some_and(|at| inputs.now.since(at) < EVERY) {
+            return;
+        }
+        self.looked = Some(inputs.now);
         let log = site.log_stats();
         let found = ITEMS.map(|item| match item {
             PreArmItem::Log => self.log(inputs.now, site.pace, log),

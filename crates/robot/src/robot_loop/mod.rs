@@ -281,8 +281,7 @@ impl RobotLoop {
         self.channels.inputs(&mut self.door, inputs);
         self.channels.station(&mut self.door, station, name, kind, running);
         self.channels.outputs(&mut self.door, &self.outputs);
-        let (stats, bad_writes) = (self.door.stats(), self.door.bad_writes());
-        self.channels.health(&mut self.door, self.overruns, stats, bad_writes);
+        self.channels.health(&mut self.door, inputs.now, self.overruns);
         self.alerts.publish(&mut self.door);
     }
 }
