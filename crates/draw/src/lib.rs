@@ -17,6 +17,7 @@
 //!
 //! Never does: move a robot, grant authority to move one, read a clock, open a socket, or take a value from another rig.
 
+pub mod camera;
 pub mod capture;
 pub mod check;
 pub mod constants;
@@ -25,9 +26,12 @@ pub mod findings;
 pub mod json;
 pub mod math;
 pub mod npz;
+pub mod path;
 pub mod path_plan_check;
 pub mod plan;
+pub mod plot;
 pub mod profile;
+pub mod rehearse;
 pub mod samples;
 pub mod surface;
 

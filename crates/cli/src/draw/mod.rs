@@ -2,7 +2,9 @@
 
 mod check;
 mod constants;
+mod make;
 mod rig;
+mod surface;
 
 use clap::{Args, Subcommand};
 
@@ -17,18 +19,36 @@ pub(crate) struct Words {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Wrist captures: fake one, check one, turn one into points
+    Capture(surface::CaptureWords),
     /// Judge a samples file, and plan it when a rig and its joints are given; exit with 3 when it is refused
     Check(check::Words),
     /// The motion constants: render the generated files, check them, look values up
     Constants(constants::Words),
+    /// An orbit round the touched point, with a capture at each view
+    Orbit(make::OrbitWords),
+    /// A path that draws a design on a surface; refused whole when it cannot be drawn
+    Path(make::PathWords),
     /// The reference's offline planner: its arguments, its report, its exit codes
     PathPlanCheck(check::ReferenceWords),
+    /// A picture of a path on its surface: pen, speed, dips and the rows that fail
+    Plot(make::PlotWords),
+    /// The whole chain from orbit to checked path against a known truth
+    Rehearse(make::RehearseWords),
+    /// Surfaces: fit one from captures, look at one
+    Surface(surface::SurfaceWords),
 }
 
 pub(crate) fn run(words: &Words) -> Result<End, Failure> {
     match &words.command {
+        Command::Capture(words) => surface::run_capture(words),
         Command::Check(words) => check::run(words),
         Command::Constants(words) => constants::run(words),
+        Command::Orbit(words) => make::run_orbit(words),
+        Command::Path(words) => make::run_path(words),
         Command::PathPlanCheck(words) => check::path_plan_check(words),
+        Command::Plot(words) => make::run_plot(words),
+        Command::Rehearse(words) => make::run_rehearse(words),
+        Command::Surface(words) => surface::run_surface(words),
     }
 }

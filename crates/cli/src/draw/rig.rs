@@ -40,7 +40,6 @@ impl Rig {
     }
 
     /// The profile, which must be named.
-    #[allow(dead_code)] // used by the commands that make paths
     pub(crate) fn required(&self) -> Result<Profile, Failure> {
         self.optional()?.ok_or_else(|| Failure::input(anyhow::anyhow!("give --profile FILE or --rig NAME")))
     }

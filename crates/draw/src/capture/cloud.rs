@@ -25,6 +25,17 @@ impl Default for CloudConfig {
     }
 }
 
+/// A point that a camera saw, root frame.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CloudPoint {
+    /// The point, metres.
+    pub point_m: Vec3,
+    /// The number of its camera in the capture.
+    pub camera: u8,
+    /// Where the camera stood, metres.
+    pub eye_m: Vec3,
+}
+
 impl View {
     /// The point of a pixel's centre in the camera's optical frame, metres; `None` where there is no depth in range.
     #[must_use]
@@ -94,11 +105,11 @@ impl View {
 }
 
 impl Capture {
-    /// The trusted points of all cameras in the root frame, each with the number of its camera; the tool itself is masked out.
+    /// The trusted points of all cameras in the root frame, each with its camera; the tool itself is masked out.
     ///
     /// # Errors
     /// When a camera's role is not in the profile: extrinsics are never guessed.
-    pub fn points(&self, profile: &Profile, config: &CloudConfig) -> Result<Vec<(Vec3, u8)>, DrawError> {
+    pub fn points(&self, profile: &Profile, config: &CloudConfig) -> Result<Vec<CloudPoint>, DrawError> {
         let posture = profile.chain.posture(&self.joints_rad, self.carriage_m);
         let final_in_base = crate::math::Rigid { rotation: posture.rotation, translation_m: posture.final_m };
         let mut out = Vec::new();
@@ -109,12 +120,17 @@ impl Capture {
             let in_base = final_in_base.then(&camera.in_final);
             let number = u8::try_from(index).unwrap_or(u8::MAX);
             let axis = unit(posture.rotation_axis(&profile.chain)).unwrap_or([0.0, 0.0, 1.0]);
+            let eye_m = profile.base_in_root.point(in_base.translation_m);
             out.extend(
                 view.points(config)
                     .into_iter()
                     .map(|point| in_base.point(point))
                     .filter(|&point| !tool_mask(posture.tip_m, axis, point))
-                    .map(|point| (profile.base_in_root.point(point), number)),
+                    .map(|point| CloudPoint {
+                        point_m: profile.base_in_root.point(point),
+                        camera: number,
+                        eye_m,
+                    }),
             );
         }
         Ok(out)

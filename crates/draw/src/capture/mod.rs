@@ -8,6 +8,6 @@ mod cloud;
 mod files;
 mod format;
 
-pub use cloud::{CloudConfig, tool_mask};
+pub use cloud::{CloudConfig, CloudPoint, tool_mask};
 pub use files::{Found, load, paths, save};
 pub use format::{Capture, SCHEMA, View};

@@ -118,6 +118,8 @@ pub struct Profile {
     pub workspace: Workspace,
     /// What a path may do.
     pub limits: Limits,
+    /// Joints (radians) and carriage (metres) in which the arm rests over its work, when stated: where a rehearsal touches.
+    pub rest: Option<([f64; JOINTS], f64)>,
     digest: String,
 }
 
@@ -203,6 +205,7 @@ impl Profile {
             palette,
             workspace: workspace(fields.required("workspace")?)?,
             limits: limits(fields.optional("limits"))?,
+            rest: fields.optional("rest").map(rest).transpose()?,
             digest: String::new(),
         };
         fields.finish()?;
@@ -524,6 +527,13 @@ fn limits(json: Option<&Json>) -> Result<Limits, ConfigError> {
     fields.finish()?;
     check::within("limits.start_tolerance_m", out.start_tolerance_m, f64::MIN_POSITIVE, 0.005)?;
     check::within("limits.workspace_clearance_m", out.workspace_clearance_m, 0.0, 10.0)?;
+    Ok(out)
+}
+
+fn rest(json: &Json) -> Result<([f64; JOINTS], f64), ConfigError> {
+    let mut fields = Fields::new("rest", json)?;
+    let out = (fields.numbers("joints_rad")?, fields.optional_number("carriage_m")?.unwrap_or(0.0));
+    fields.finish()?;
     Ok(out)
 }
 
