@@ -84,6 +84,11 @@ impl<C: Command> Claim<C> {
         self.slot.command.get()
     }
 
+    /// Commands neutral, whoever holds it: what was asked before a disable is not asked any more after it.
+    pub fn neutralise(&self) {
+        self.slot.command.set(C::NEUTRAL);
+    }
+
     /// Whether somebody holds it.
     #[must_use]
     pub fn is_held(&self) -> bool {

@@ -163,6 +163,40 @@ fn f6_a_kept_object_that_keeps_its_lease_gives_no_output_while_disabled() {
     assert_eq!(rig.story(), ["start", "periodic"]);
 }
 
+/// An op mode that commands once, when it is built, and keeps its lease.
+struct Once(#[expect(dead_code, reason = "held, not used")] Lease<DriveCommand>);
+
+impl OpMode for Once {
+    fn periodic(&mut self, _: &mut Turn<'_>) {}
+}
+
+#[test]
+fn f6_a_command_from_before_a_disable_is_not_carried_out_after_it() {
+    let (robot, panel) = (FakeRobot::new(), DriverPanel::new());
+    let info = OpModeInfo { kind: OpModeKind::Teleop, name: "Once", group: "", description: "" };
+    let entry = OpModeEntry::new(info, |setup| {
+        let lease = setup.hardware.drive().unwrap();
+        lease.set(SPIN);
+        Ok(Once(lease))
+    });
+    let parts = LoopParts {
+        io: Box::new(robot.clone()),
+        station: Box::new(panel.clone()),
+        operator: Box::new(NoOperator),
+        door: Door::new(),
+        site: Site::new("nowhere", Pace::Virtual, 1),
+        op_modes: vec![entry],
+    };
+    let config = LoopConfig { rebuild_on_disable: false, ..LoopConfig::default() };
+    let mut robot_loop = RobotLoop::new(config, parts).unwrap();
+    panel.select(robot_loop.find("Once"));
+    for (turn, enabled) in [false, true, false, true].into_iter().enumerate() {
+        panel.set_enabled(enabled);
+        robot_loop.tick(Micros::from_millis(20 * turn as i64), None);
+    }
+    assert!(robot.take_applied().iter().all(|o| o.is_neutral()));
+}
+
 #[test]
 fn another_op_mode_gets_a_free_robot() {
     let mut rig = Rig::new(true, None);

@@ -139,6 +139,15 @@ impl Hardware {
         outputs
     }
 
+    /// Turns what every lease asks for to neutral; the leases stay held. The loop does so in every turn in which nothing may
+    /// move, so that a command from before a disable is not carried out after it.
+    pub fn neutralise(&self) {
+        self.shared.drive.neutralise();
+        for mechanism in &self.shared.mechanisms {
+            mechanism.neutralise();
+        }
+    }
+
     /// Whether any lease is held.
     #[must_use]
     pub fn any_held(&self) -> bool {

@@ -158,6 +158,7 @@ impl RobotLoop {
 
         if !running {
             self.hardware.release_kept();
+            self.hardware.neutralise();
         }
         self.outputs = if running { self.hardware.outputs() } else { Outputs::NEUTRAL };
         self.io.apply(now, &self.outputs);

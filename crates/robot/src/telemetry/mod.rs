@@ -2,7 +2,7 @@
 //!
 //! Topics are declared once; each turn the robot sets values through typed publishers; at the end of the turn the door
 //! hands one [`Frame`] with what changed to every sink: the NetworkTables server, the log file, an AdvantageKit-shaped
-//! log file, memory. A sink never makes the loop wait: what it cannot take it counts.
+//! log file, memory. Every sink hears every frame: the door is the tee. A sink never makes the loop wait: what it cannot take it counts.
 //!
 //! ```
 //! use fieldlab_base::Micros;
