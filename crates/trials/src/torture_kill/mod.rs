@@ -131,17 +131,17 @@ pub fn run(options: &Options) -> Result<Figures> {
     let ledger = bench.next_campaign()?.finish()?;
     eprintln!("torture campaign: cuts by phase: {}", table(&made));
     let mut figures = Figures::new("torture campaign");
-    figures.attached(format!("SIGKILL of a child process, seed {}", options.seed));
-    figures.attached(format!("{} campaigns, {} banked answers", ledger.campaigns, ledger.answers));
+    figures.attached(format!("(b) SIGKILL of a child process, seed {}", options.seed));
+    figures.attached(format!("(b) {} campaigns, {} banked answers", ledger.campaigns, ledger.answers));
     for (phase, count) in &made {
-        figures.row(format!("cuts in {phase}"), *count as f64, "", Aim::AtLeast(least as f64));
+        figures.row(format!("(b) cuts in {phase}"), *count as f64, "", Aim::AtLeast(least as f64));
     }
-    figures.row("cuts in all", made.values().sum::<u64>() as f64, "", Aim::AtLeast(cuts as f64));
-    figures.row("banked answers lost", ledger.lost as f64, "", Aim::AtMost(0.0));
-    figures.row("banked answers asked again", ledger.asked_again as f64, "", Aim::AtMost(0.0));
-    figures.row("banked procedures or shots run twice", ledger.run_twice as f64, "", Aim::AtMost(0.0));
-    figures.row("checkpoints not readable", ledger.unreadable as f64, "", Aim::AtMost(0.0));
-    figures.row("campaigns that went on to their end", ledger.campaigns as f64, "", Aim::AtLeast(1.0));
+    figures.row("(b) cuts in all", made.values().sum::<u64>() as f64, "", Aim::AtLeast(cuts as f64));
+    figures.row("(b) banked answers lost", ledger.lost as f64, "", Aim::AtMost(0.0));
+    figures.row("(b) banked answers asked again", ledger.asked_again as f64, "", Aim::AtMost(0.0));
+    figures.row("(b) banked procedures or shots run twice", ledger.run_twice as f64, "", Aim::AtMost(0.0));
+    figures.row("(b) checkpoints not readable", ledger.unreadable as f64, "", Aim::AtMost(0.0));
+    figures.row("(b) campaigns that went on to their end", ledger.campaigns as f64, "", Aim::AtLeast(1.0));
     for note in &ledger.notes {
         eprintln!("torture campaign: {note}");
     }
