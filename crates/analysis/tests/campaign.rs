@@ -463,3 +463,44 @@ fn halves_without_plan_or_header_are_read_by_their_legacy_names() {
     assert_eq!(findings.procedures.first().map(|p| p.id.as_str()), Some("straight-run"));
     near(value(&findings, "wheel_radius_taped_m"), truth.mean_radius_m(), 0.2);
 }
+
+/// Boots without a wall clock are put one after the other, and the report says that the gap is unknown.
+#[test]
+fn boots_without_a_wall_clock_are_placed_in_order_and_say_so() {
+    let boot = |t: f64, key: &str| {
+        let mut robot = Robot::new(Spelling::Ours, Truth::default());
+        robot.log.t = t;
+        robot.log.text("FieldLab/Session", SESSION);
+        robot.log.wait(5.0);
+        robot.log.answer("x", key, "m", 1.0);
+        robot.log.bytes()
+    };
+    let files = vec![
+        (format!("{SESSION}_b1.wpilog"), boot(100.0, "first")),
+        (format!("{SESSION}_b2.wpilog"), boot(3.0, "second")),
+    ];
+    let findings = find(files);
+    assert_eq!(findings.provenance.boots, ["b1", "b2"]);
+    assert!(findings.logs[1].from_secs > findings.logs[0].to_secs);
+    assert_eq!(findings.measurements.iter().map(|m| m.key.as_str()).collect::<Vec<_>>(), ["first", "second"]);
+    assert!(findings.problems.iter().any(|p| p.text.contains("the gap is unknown")));
+}
+
+/// The files of one boot share its clock: nothing is moved between them.
+#[test]
+fn a_rolled_log_keeps_its_boots_clock() {
+    let mut first = Robot::new(Spelling::Ours, Truth::default());
+    first.head("boot-a", false);
+    first.begin("gremlin-hunt");
+    let mut second = Robot::new(Spelling::Ours, Truth::default());
+    second.log.t = 102.5;
+    second.head("boot-a", false);
+    second.log.event("gate_passed", serde_json::json!({"procedure": "gremlin-hunt"}));
+    second.log.answer("gremlin-hunt", "gremlins", "count", 2.0);
+    second.bank("gremlin-hunt");
+    let findings =
+        find(vec![("a.2.wpilog".to_owned(), second.log.bytes()), ("a.wpilog".to_owned(), first.log.bytes())]);
+    assert_eq!(findings.provenance.boots, ["boot-a"]);
+    assert!((findings.logs[1].from_secs - 2.5).abs() < 1e-6, "{:?}", findings.logs);
+    assert!(findings.procedures.iter().any(|p| p.id == "gremlin-hunt" && p.banked()));
+}

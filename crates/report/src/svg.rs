@@ -314,7 +314,7 @@ impl Plot {
                 self.height + 11.0,
                 escape(label)
             ));
-            at += 26.0 + 6.6 * label.chars().count() as f64;
+            at += 26.0 + 8.6 * label.chars().count() as f64;
         }
         format!(
             "<svg viewBox=\"0 0 {WIDTH:.0} {:.0}\" role=\"img\" xmlns=\"http://www.w3.org/2000/svg\"><title>{}</title>{}{}{names}</svg>",

@@ -107,7 +107,7 @@ pub(crate) fn clock(secs: f64) -> String {
 
 /// A window as two instants.
 pub(crate) fn window(w: &Window) -> String {
-    format!("{} to {}", clock(w.from_secs), clock(w.to_secs))
+    format!("{}\u{2013}{}", clock(w.from_secs), clock(w.to_secs))
 }
 
 #[cfg(test)]

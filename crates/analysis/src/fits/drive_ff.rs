@@ -347,3 +347,34 @@ pub(crate) fn flags(motors: &[MotorFit]) -> Vec<String> {
     }
     all
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::Interval;
+
+    #[test]
+    fn t5_a_small_residual_alone_is_not_good() {
+        let gains = |half: f64| {
+            let i = Interval::new(2.5, half, 400);
+            Gains { ks: i, kv: i, ka: i }
+        };
+        assert_eq!(confidence(Some(0.1), &gains(0.02)), "good");
+        assert!(confidence(Some(0.1), &gains(0.5)).starts_with("poor - the residual is small"));
+        assert!(confidence(Some(0.25), &gains(0.02)).starts_with("poor - a line through a mess"));
+        assert!(confidence(None, &gains(0.02)).starts_with("poor"));
+    }
+
+    #[test]
+    fn units_are_read_from_json_and_from_plain_metadata() {
+        for (metadata, unit) in [
+            (r#"{"unit":"m/s"}"#, "m"),
+            ("Meter per Second", "m"),
+            ("Rotation per Second", "rotation"),
+            (r#"{"unit":"rad/s"}"#, "rad"),
+            ("", "m"),
+        ] {
+            assert_eq!(unit_of(Some(metadata)), unit, "{metadata}");
+        }
+    }
+}

@@ -179,10 +179,9 @@ fn summarise(found: &mut WheelRadius) {
             .remarks
             .push("spun one way only: scrub and gyro drift cannot be told from the radius".to_owned());
     }
-    found.remarks.push(
-        "a spin shows wheel radius over drive-base radius; an error of the base radius goes straight into it"
-            .to_owned(),
-    );
+    found.remarks.push(format!(
+        "a spin shows wheel radius over drive-base radius; the interval takes gyro scale and base radius to be good to {SCALE_PERCENT} %"
+    ));
 }
 
 fn quantile_range(values: &[f64]) -> f64 {

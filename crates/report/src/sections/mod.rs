@@ -65,10 +65,10 @@ fn constants(f: &Findings, out: &mut Vec<Block>) {
         table.rows.push(vec![
             text(format!("{} ({})", c.name, c.label)),
             num(c.value.map_or("-".to_owned(), |v| number(v, half))),
+            chip(&c.verdict),
             num(ends(c.lo, c.hi)),
             text(&c.unit),
             num(c.n.to_string()),
-            chip(&c.verdict),
             num(in_force.map_or("-".to_owned(), |v| number(*v, half))),
             text(&c.method),
         ]);
