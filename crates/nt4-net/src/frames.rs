@@ -12,7 +12,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use fieldlab_base::Micros;
 use fieldlab_nt4::server::{Encoded, LocalTopic, Server};
 use fieldlab_values::ValueRef;
-use tokio::sync::Notify;
 
 /// Frames that may wait.
 const FRAMES: usize = 8;
@@ -53,7 +52,6 @@ struct Ring {
 #[derive(Debug)]
 pub(crate) struct FrameQueue {
     ring: Mutex<Ring>,
-    pub(crate) ready: Notify,
     depth: AtomicUsize,
     sent: AtomicU64,
     replaced: AtomicU64,
@@ -75,11 +73,16 @@ impl FrameQueue {
         let free = (0..FRAMES).map(|_| FrameBuffer::default()).collect();
         Self {
             ring: Mutex::new(Ring { filled: VecDeque::with_capacity(FRAMES), free }),
-            ready: Notify::new(),
             depth: AtomicUsize::new(0),
             sent: AtomicU64::new(0),
             replaced: AtomicU64::new(0),
         }
+    }
+
+    /// Whether frames wait. The server looks every few milliseconds: waking it would cost the robot's loop a system call
+    /// each tick.
+    pub(crate) fn waits(&self) -> bool {
+        self.depth.load(Ordering::Acquire) > 0
     }
 
     /// Sets what waits, oldest first.
@@ -197,7 +200,6 @@ impl FramePublisher {
         }
         if sent > 0 {
             self.queue.sent.fetch_add(sent as u64, Ordering::Relaxed);
-            self.queue.ready.notify_one();
         }
         self.changed.is_empty()
     }

@@ -12,6 +12,7 @@ use fieldlab_base::Micros;
 use fieldlab_store::Disk;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
+use tokio::time::MissedTickBehavior;
 
 use crate::Hub;
 use crate::error::NetError;
@@ -21,6 +22,8 @@ use crate::persistent::{self, PersistentReport};
 /// The server's time: called for every message, from the server's thread.
 pub type Clock = Arc<dyn Fn() -> Micros + Send + Sync>;
 
+/// How often it looks for frames of the robot's loop: ntcore's shortest period.
+const LOOK_PERIOD: Duration = Duration::from_millis(5);
 /// How often changed persistent topics are saved, at most.
 const SAVE_PERIOD: Duration = Duration::from_secs(1);
 
@@ -180,6 +183,8 @@ async fn listen(
     let mut saved = hub.with(|s| s.persistent_changes());
     let mut save = tokio::time::interval(SAVE_PERIOD);
     let frames = hub.frames().clone();
+    let mut look = tokio::time::interval(LOOK_PERIOD);
+    look.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
             accepted = listener.accept() => {
@@ -194,7 +199,11 @@ async fn listen(
                 drop(tune(&stream));
                 tokio::spawn(http::serve(stream, peer, context.clone(), Arc::new(permit)));
             }
-            () = frames.ready.notified() => hub.with(|_| ()),
+            _ = look.tick() => {
+                if frames.waits() {
+                    hub.with(|_| ());
+                }
+            }
             _ = save.tick() => {
                 if let Some(path) = config.persistent.clone() {
                     let hub = hub.clone();

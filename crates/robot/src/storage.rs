@@ -110,6 +110,8 @@ pub struct StorageThread {
     jobs: Option<SyncSender<Job>>,
     reports: Receiver<SaveReport>,
     refused: Vec<SaveReport>,
+    /// Jobs whose report has not come; while there is none, nobody asks.
+    in_flight: usize,
     free: Arc<AtomicU64>,
     thread: Option<JoinHandle<()>>,
 }
@@ -132,7 +134,7 @@ impl StorageThread {
         let thread = std::thread::Builder::new().name("fieldlab-storage".into()).spawn(move || {
             work(layer, &checkpoint, &log_dir, &inbox, &outbox, &shared);
         })?;
-        Ok(Self { jobs: Some(jobs), reports, refused: Vec::new(), free, thread: Some(thread) })
+        Ok(Self { jobs: Some(jobs), reports, refused: Vec::new(), in_flight: 0, free, thread: Some(thread) })
     }
 }
 
@@ -162,7 +164,10 @@ impl Storage for StorageThread {
     fn submit(&mut self, job: Job) {
         let Some(jobs) = &self.jobs else { return };
         let (job, reason) = match jobs.try_send(job) {
-            Ok(()) => return,
+            Ok(()) => {
+                self.in_flight += 1;
+                return;
+            }
             Err(TrySendError::Full(job)) => (job, "the storage thread is too far behind"),
             Err(TrySendError::Disconnected(job)) => (job, "the storage thread has ended"),
         };
@@ -171,10 +176,15 @@ impl Storage for StorageThread {
 
     fn poll(&mut self, into: &mut Vec<SaveReport>) {
         into.append(&mut self.refused);
-        loop {
+        while self.in_flight > 0 {
             match self.reports.try_recv() {
-                Ok(report) => into.push(report),
-                Err(TryRecvError::Empty | TryRecvError::Disconnected) => return,
+                Ok(report) => {
+                    self.in_flight -= 1;
+                    into.push(report);
+                }
+                Err(TryRecvError::Empty) => return,
+                // The thread is gone; what it did not report it did not do, as far as anybody can know.
+                Err(TryRecvError::Disconnected) => self.in_flight = 0,
             }
         }
     }

@@ -46,6 +46,8 @@ pub(super) struct FieldLab {
     report: ActReport,
     alerts_seen: Option<u32>,
     log_failed: Option<String>,
+    /// The session whose log was opened since the last enable.
+    logged: String,
     scope: Scope,
     /// Last, so that it is given up when everything else is gone.
     _only: Lock,
@@ -110,6 +112,7 @@ impl FieldLab {
             report: ActReport::Idle,
             alerts_seen: None,
             log_failed: None,
+            logged: String::new(),
             scope,
             _only: only,
         };
@@ -168,14 +171,16 @@ impl FieldLab {
 
     /// Opens the log of the session that is about to run, or says why it cannot.
     fn log_session(&mut self, turn: &mut Turn<'_>) {
-        if self.log_failed.is_some() {
+        if self.log_failed.is_some() || self.logged == self.runner.session_id() {
             return;
         }
+        self.runner.session_id().clone_into(&mut self.logged);
         let fresh = self.site.log_stats().is_none();
         match self.site.open_log(self.runner.session_id(), turn.tick.now, turn.door) {
             Ok(()) if fresh => self.site.settle_log(),
             Ok(()) => {}
             Err(error) => {
+                self.logged.clear();
                 turn.alerts.raise(AlertLevel::Error, "Log", &error.to_string());
                 self.log_failed = Some(error.to_string());
             }
@@ -284,6 +289,7 @@ impl OpMode for FieldLab {
     fn start(&mut self, turn: &mut Turn<'_>) {
         // A log that could not be opened is tried again at every enable.
         self.log_failed = None;
+        self.logged.clear();
         turn.alerts.clear_source("Log");
     }
 
