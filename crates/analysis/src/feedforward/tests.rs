@@ -99,7 +99,7 @@ fn preferred_method_meets_the_protocols_thresholds() {
     for (scenario, limits, least_covered) in [
         (&B2_NOISE, [5.0, 0.25, 1.5], 51),
         (&C2_DELAY60, [3.5, 0.2, 1.2], 51),
-        (&F_FIELD, [13.0, 0.6, 3.6], 42),
+        (&F_FIELD, [13.0, 0.6, 3.6], 52),
     ] {
         let fits = errors(scenario, 20);
         let picks: [fn(&Both) -> Interval; 3] = [|f| f.0.ks, |f| f.0.kv, |f| f.0.ka];
