@@ -158,3 +158,58 @@ fn the_reference_command_takes_its_arguments_and_gives_its_codes() {
     assert_eq!(fieldlab(&words("0.0025", &["--arm-prefix", "left"])).status.code(), Some(3));
     assert_eq!(fieldlab(&["path-plan-check", name, "0.0025"]).status.code(), Some(2));
 }
+
+#[test]
+fn the_chain_of_commands_runs_from_rehearsal_to_picture() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let here = folder.path().to_str().unwrap();
+    let run = |words: &[&str]| {
+        let output = fieldlab(words);
+        assert_eq!(output.status.code(), Some(0), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+        output
+    };
+    let json = run(&["rehearse", "--rig", "reference", "--seeds", "1", "--json", "--keep", here]);
+    let sum: serde_json::Value = serde_json::from_str(stdout(&json).lines().last().unwrap()).unwrap();
+    assert_eq!((&sum["rehearsals"], &sum["failures"]), (&2.into(), &0.into()));
+    assert!(sum["height_rms_max_m"].as_f64().unwrap() < 0.0003);
+    assert!(sum["radius_interval_coverage"].is_number());
+
+    let stand = ["--rig", "reference", "--joints", STAND, "--carriage", "0.002"];
+    let (again, design, new, five, truth) =
+        (at("again.npz"), at("design.svg"), at("new.csv"), at("five.csv"), at("truth.npz"));
+    for file in ["orbit.csv", "path.csv"] {
+        run(&[&["check", &at(file)], &stand[..]].concat());
+    }
+    assert!(stdout(&run(&["capture", "check", here, "--k", "3"])).contains("proven,true"));
+    assert_eq!(fieldlab(&["capture", "check", here, "--k", "9"]).status.code(), Some(3));
+    let cloud = run(&["capture", "cloud", here, "--k", "1", "--rig", "reference"]);
+    assert!(stdout(&cloud).lines().count() > 10_000);
+    run(&["surface", "fit", here, "--rig", "reference", "-o", &again]);
+    // The same captures give the same surface, byte for byte.
+    assert_eq!(std::fs::read(&again).unwrap(), std::fs::read(at("surface.npz")).unwrap());
+    assert!(stdout(&run(&["surface", "info", &again])).contains("radius_m,"));
+    assert!(stdout(&run(&["surface", "plot", &again])).starts_with("<svg"));
+
+    std::fs::write(
+        &design,
+        "<svg xmlns='http://www.w3.org/2000/svg'><path d='M-4 0L4 0L0 5Z'/></svg>",
+    )
+    .unwrap();
+    let path =
+        [&["path", &design, "--surface", &again, "-o", &new], &stand[..]]
+            .concat();
+    run(&path);
+    let picture = run(&[&["plot", &new, "--surface", &again], &stand[..]].concat());
+    assert!(stdout(&picture).contains("accepted"));
+    std::fs::write(&design, "<svg xmlns='http://www.w3.org/2000/svg'><path d='M-400 0L4 0'/></svg>")
+        .unwrap();
+    std::fs::remove_file(&new).unwrap();
+    let refused = fieldlab(&path);
+    assert_eq!(refused.status.code(), Some(3));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("girth"));
+    assert!(!Path::new(&new).exists(), "nothing is written when a design is refused");
+    run(&[&["orbit", "--poses", "5", "-o", &five], &stand[..]].concat());
+    let fake = [&["capture", "fake", here, "--surface", &truth, "--k", "7"], &stand[..]].concat();
+    run(&fake);
+}
