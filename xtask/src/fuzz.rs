@@ -11,7 +11,20 @@ use anyhow::{Context, Result, bail};
 use crate::metadata::Graph;
 use crate::run::{cargo, must, root};
 
-const TARGETS: &[&str] = &["wpilog", "struct_schema", "nt_text", "nt_binary", "checkpoint", "faults"];
+const TARGETS: &[&str] = &[
+    "wpilog",
+    "struct_schema",
+    "nt_text",
+    "nt_binary",
+    "checkpoint",
+    "faults",
+    "draw_csv",
+    "draw_npz",
+    "draw_npy",
+    "draw_urdf",
+    "draw_constants",
+    "draw_profile",
+];
 const TRIPLE: &str = "x86_64-unknown-linux-gnu";
 const FLAGS: &[&str] = &[
     "-Cpasses=sancov-module",

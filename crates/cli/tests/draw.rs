@@ -191,19 +191,13 @@ fn the_chain_of_commands_runs_from_rehearsal_to_picture() {
     assert!(stdout(&run(&["surface", "info", &again])).contains("radius_m,"));
     assert!(stdout(&run(&["surface", "plot", &again])).starts_with("<svg"));
 
-    std::fs::write(
-        &design,
-        "<svg xmlns='http://www.w3.org/2000/svg'><path d='M-4 0L4 0L0 5Z'/></svg>",
-    )
-    .unwrap();
-    let path =
-        [&["path", &design, "--surface", &again, "-o", &new], &stand[..]]
-            .concat();
+    std::fs::write(&design, "<svg xmlns='http://www.w3.org/2000/svg'><path d='M-4 0L4 0L0 5Z'/></svg>")
+        .unwrap();
+    let path = [&["path", &design, "--surface", &again, "-o", &new], &stand[..]].concat();
     run(&path);
     let picture = run(&[&["plot", &new, "--surface", &again], &stand[..]].concat());
     assert!(stdout(&picture).contains("accepted"));
-    std::fs::write(&design, "<svg xmlns='http://www.w3.org/2000/svg'><path d='M-400 0L4 0'/></svg>")
-        .unwrap();
+    std::fs::write(&design, "<svg xmlns='http://www.w3.org/2000/svg'><path d='M-400 0L4 0'/></svg>").unwrap();
     std::fs::remove_file(&new).unwrap();
     let refused = fieldlab(&path);
     assert_eq!(refused.status.code(), Some(3));
