@@ -347,7 +347,7 @@ pub struct Measurement {
     pub at_secs: Option<f64>,
     /// Set when the plan's range does not hold it.
     pub out_of_range: bool,
-    /// The unit that the question uses, in words of the plan.
+    /// The question, in the plan's words.
     pub label: Option<String>,
 }
 

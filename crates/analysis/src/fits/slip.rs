@@ -37,7 +37,7 @@ pub(crate) fn fit(view: &View<'_>, story: &Story) -> Option<SlipCurrent> {
     }
     let channels = Channels::read(view);
     let mut found = SlipCurrent {
-        runs: windows.into_iter().map(|(window, status)| channels.run(view, window, status)).collect(),
+        runs: windows.into_iter().map(|(window, status)| channels.run(window, status)).collect(),
         ..SlipCurrent::default()
     };
     conclude(&mut found);
@@ -89,7 +89,7 @@ impl Channels {
         }
     }
 
-    fn run(&self, view: &View<'_>, window: Window, status: String) -> SlipRun {
+    fn run(&self, window: Window, status: String) -> SlipRun {
         let until = window.to_secs + SAME_INSTANT_SECS;
         let done = status == "done";
         // Change-only capture: a second run with the same result logs nothing new, so hold; the NaN at a run's start was
@@ -99,7 +99,6 @@ impl Channels {
             self.breaks.iter().rev().find(|(t, v)| *t <= until && *t >= window.from_secs && !v.is_empty());
         let wheels: Vec<(Option<f64>, Option<f64>)> =
             self.amps.iter().zip(&self.speeds).map(|(a, v)| recompute(a, v, window)).collect();
-        let _ = view;
         SlipRun {
             window,
             robot_amps: result(&self.slip),
