@@ -28,6 +28,8 @@ struct Core {
     by_key: BTreeMap<(Root, Box<str>), u32>,
     dirty: Vec<(u32, bool)>,
     events: Vec<(u32, Value)>,
+    /// Whether this turn's frame holds a sticky topic.
+    has_sticky: bool,
     sinks: Vec<(SinkId, Box<dyn Sink>)>,
     attached: u32,
     bad_writes: u64,
@@ -47,6 +49,7 @@ pub(super) struct Cell {
     /// Its place in `dirty` in this turn; [`CLEAN`] when it is not there.
     dirty: u32,
     heartbeat: bool,
+    sticky: bool,
     /// Somebody holds the right to publish it.
     claimed: bool,
 }
@@ -110,7 +113,10 @@ impl Door {
     pub fn append(&self, index: u32, value: Value) {
         let mut core = self.core.borrow_mut();
         match core.topics.get(index as usize) {
-            Some(topic) if topic.data_type.family() == value.family() => core.events.push((index, value)),
+            Some(topic) if topic.data_type.family() == value.family() => {
+                core.has_sticky |= topic.sticky;
+                core.events.push((index, value));
+            }
             _ => core.bad_writes += 1,
         }
     }
@@ -216,7 +222,7 @@ impl Core {
             || spec.data_type.struct_name().is_some_and(|(_, array)| !array);
         self.by_key.insert((spec.root, spec.key.into()), index);
         let slot = Slot::new(family);
-        self.cells.push(Cell { slot, written: Micros::MIN, dirty: CLEAN, heartbeat, claimed: true });
+        self.cells.push(Cell { slot, written: Micros::MIN, dirty: CLEAN, heartbeat, sticky, claimed: true });
         self.topics.push(topic);
         // Room for every topic to change in one turn, so that the turn itself never grows it.
         let missing = self.topics.len().saturating_sub(self.dirty.len());
@@ -252,6 +258,7 @@ impl Core {
     fn mark(&mut self, index: u32, changed: bool) {
         let cell = &mut self.cells[index as usize];
         cell.written = self.now;
+        self.has_sticky |= cell.sticky;
         if cell.dirty == CLEAN {
             cell.dirty = self.dirty.len() as u32;
             self.dirty.push((index, changed));
@@ -267,6 +274,7 @@ impl Core {
             cells: &self.cells,
             dirty: &self.dirty,
             events: &self.events,
+            has_sticky: std::mem::take(&mut self.has_sticky),
         };
         for (_, sink) in &mut self.sinks {
             sink.frame(&frame);

@@ -61,6 +61,8 @@ pub struct FrameEntry<'a> {
 pub struct Frame<'a> {
     /// The turn's instant; every entry carries it.
     pub at: Micros,
+    /// Whether any entry is of a sticky topic; most frames have none.
+    pub has_sticky: bool,
     pub(super) topics: &'a [Topic],
     pub(super) cells: &'a [Cell],
     pub(super) dirty: &'a [(u32, bool)],
@@ -79,11 +81,6 @@ impl<'a> Frame<'a> {
         events.chain(self.dirty.iter().filter_map(move |&(topic, changed)| {
             Some(FrameEntry { topic, value: cells.get(topic as usize)?.slot.get(), changed })
         }))
-    }
-
-    /// The topics of the entries, without their values.
-    pub fn touched(&self) -> impl Iterator<Item = u32> + use<'a> {
-        self.events.iter().map(|(topic, _)| *topic).chain(self.dirty.iter().map(|(topic, _)| *topic))
     }
 
     /// The newest value of a topic, set in this turn or before.

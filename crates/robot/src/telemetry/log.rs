@@ -51,8 +51,8 @@ impl Sink for LogSink {
     fn frame(&mut self, frame: &Frame<'_>) {
         self.now = frame.at;
         let entry = |topic: u32| self.entries.get(topic as usize).copied().unwrap_or((None, false));
-        // Sticky records go past the queue, and are rare: most frames have none.
-        if frame.touched().any(|topic| entry(topic).1) {
+        // Sticky records go past the queue.
+        if frame.has_sticky {
             for value in frame.entries() {
                 if let (Some(id), true) = entry(value.topic) {
                     self.writer.append_sticky(id, frame.at, value.value);
