@@ -21,8 +21,8 @@ pub(crate) fn run(data: &[u8]) {
         let [w, h] = surface.extent_m();
         for uv in [[0.0, 0.0], [w, h], [-w / 2.0, h / 2.0], [f64::NAN, f64::INFINITY]] {
             let frame = surface.frame(uv);
-            drop(surface.project(frame.point_m));
-            surface.is_hole(uv);
+            let _foot = surface.project(frame.point_m);
+            let _hole = surface.is_hole(uv);
         }
     }
     if let Ok(capture) = Capture::parse(data) {

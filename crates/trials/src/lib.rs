@@ -13,6 +13,7 @@
 //! These programs write only below the folder that they are given or a temporary one, kill only processes that they started,
 //! and print the seed of everything random. They are no part of a team's build and no test of CI.
 
+pub mod bench_draw;
 pub mod bench_loop;
 pub mod bench_nt4;
 pub mod bench_rehearse;

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
+use fieldlab_trials::bench_draw;
 use fieldlab_trials::bench_loop;
 use fieldlab_trials::bench_nt4;
 use fieldlab_trials::bench_rehearse;
@@ -23,6 +24,7 @@ struct Trial {
 }
 
 const TRIALS: &[Trial] = &[
+    Trial { kind: "bench", name: "draw", run: bench_draw::run },
     Trial { kind: "bench", name: "loop", run: bench_loop::run },
     Trial { kind: "bench", name: "rehearse", run: bench_rehearse::run },
     Trial { kind: "bench", name: "wire", run: bench_wpilog::run },
@@ -35,6 +37,7 @@ fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let child = match words.as_slice() {
         [word] if word == bench_nt4::SERVE => Some(bench_nt4::serve()),
+        [word, path] if word == bench_draw::CHECK => Some(bench_draw::check_in_child(path.as_ref())),
         [word, path] if word == bench_wpilog::DECODE => Some(bench_wpilog::decode_in_child(path.as_ref())),
         _ => None,
     };
