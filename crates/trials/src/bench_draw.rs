@@ -55,7 +55,7 @@ pub fn run(options: &Options) -> Result<Figures> {
     let per_row = planner_secs / f64::from(count);
     let mut figures = Figures::new("draw");
     figures
-        .attached(&format!("{count} rows of 19 columns, reference arm, strict rules, joint trajectory kept"));
+        .attached(format!("{count} rows of 19 columns, reference arm, strict rules, joint trajectory kept"));
     figures.attached(format!("numpy: interop/draw/planner.py on {NUMPY_ROWS} rows, its planning time only"));
     let scale = f64::from(ROWS) / f64::from(count);
     figures.row("parse, check and plan 250,000 rows", whole_secs * scale, "s", Aim::AtMost(1.0));
