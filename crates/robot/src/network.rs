@@ -7,8 +7,9 @@ use fieldlab_values::Value;
 
 use crate::operator::{InputSeed, InputSpec, OperatorPort};
 
-/// Prefixes under which clients may not even make topics of their own.
-const RESERVED: [&str; 2] = ["/FMSInfo/", "/.schema/"];
+/// Prefixes under which clients may not even make topics of their own. `/.schema/` is not among them: a coprocessor
+/// publishes the schemas of its own structs, and the robot's own schemas are the robot's topics anyway.
+const RESERVED: [&str; 1] = ["/FMSInfo/"];
 
 /// A server for a robot, with the default limits.
 ///
