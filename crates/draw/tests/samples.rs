@@ -312,6 +312,30 @@ fn every_violation_is_counted_and_memory_is_bounded() {
     assert!(report.text().contains("more are counted above"));
 }
 
+#[test]
+fn the_largest_file_is_read_in_pieces_and_one_row_more_is_refused() {
+    let good = good_file();
+    let row = good.lines().last().unwrap();
+    let (_, rest) = row.split_once(',').unwrap();
+    let head: String =
+        good.lines().take_while(|line| !line.starts_with("columns,")).map(|l| format!("{l}\n")).collect();
+    let columns = good.lines().find(|line| line.starts_with("columns,")).unwrap();
+    for (count, code) in [(250_000u32, None), (250_001, Some(Code::Ticks))] {
+        let head = with_key(&head, "sample_count", Some("250000"));
+        let config = CheckConfig::for_profile(&REFERENCE_RIGHT.profile().unwrap(), None);
+        let mut checker = Checker::new(config).unwrap();
+        checker.push(format!("{head}{columns}\n").as_bytes());
+        // One row is in memory at a time, here and in the checker.
+        for k in 1..=count {
+            let t_s = fieldlab_draw::json::twelve_digits(f64::from(k) * 0.0025);
+            checker.push(format!("{t_s},{rest}\n").as_bytes());
+        }
+        let report = checker.finish();
+        assert_eq!(report.counts.rows, 250_000);
+        assert_eq!(report.findings.listed().first().map(|finding| finding.code), code);
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
