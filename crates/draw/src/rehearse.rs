@@ -234,7 +234,7 @@ pub fn in_view(seen: &CloudPoint, touched_m: Vec3, up: Vec3) -> bool {
 /// From points to an anchored map: fit, re-centre at the touch, fuse, anchor, move the chart there, fuse and anchor again.
 ///
 /// # Errors
-/// What [`fit`](crate::surface::fit), [`fuse`](crate::surface::fuse) and the anchor refuse.
+/// What [`fit`], [`fuse`] and the anchor refuse.
 pub fn map(cloud: &[CloudPoint], touched_m: Vec3, up: Vec3) -> Result<(Surface, Fit), DrawError> {
     let points: Vec<Vec3> = cloud.iter().map(|seen| seen.point_m).collect();
     let eyes: Vec<Vec3> = cloud.iter().map(|seen| seen.eye_m).collect();
