@@ -60,7 +60,9 @@ impl Terminal {
 
     /// Shows one line in place of the one before. A line that did not change is not drawn again.
     pub(crate) fn show(&mut self, line: &str) {
-        let columns = terminal::size().map_or(80, |(columns, _)| usize::from(columns));
+        // A terminal that does not know its width says 0.
+        let columns = terminal::size().map_or(0, |(columns, _)| usize::from(columns));
+        let columns = if columns < 2 { 80 } else { columns };
         let line: String = line
             .chars()
             .map(|c| if c.is_control() { ' ' } else { c })

@@ -74,20 +74,16 @@ impl Watched {
             (true, true) => "ENABLED",
             (true, false) => "disabled",
         };
-        let mut line = format!(
-            "{robot} · {:.1} V · {} · {:.0} % · {} · {}",
-            progress.battery_volts,
-            progress.state,
-            progress.done * 100.0,
-            progress.procedure,
-            progress.step
-        );
+        // What has to be answered comes first: a narrow terminal cuts the rest.
+        let mut line = format!("{robot} · {:.1} V · {}", progress.battery_volts, progress.state);
         if !progress.prompt.is_empty() {
             line.push_str(&format!(" · asks: {}", progress.prompt));
             if let Some(hint) = progress.hint {
                 line.push_str(&format!(" (the tape says {hint:.3})"));
             }
         }
+        let (procedure, step) = (&progress.procedure, &progress.step);
+        line.push_str(&format!(" · {procedure} · {step} · {:.0} %", progress.done * 100.0));
         line
     }
 
@@ -136,11 +132,16 @@ impl Stage for Watched {
         let line = self.line(progress);
         let Some(terminal) = &mut self.terminal else { return Vec::new() };
         terminal.show(&line);
-        let mut keys = Vec::new();
         loop {
+            let Some(terminal) = &mut self.terminal else { return Vec::new() };
             match terminal.key(Duration::ZERO) {
-                Ok(Some(key)) => keys.push(key),
-                Ok(None) => break,
+                // Keys are done in the order in which they were pressed: what follows a deed waits until it is done.
+                Ok(Some(key)) => {
+                    if let Some(deed) = self.press(key) {
+                        return vec![deed];
+                    }
+                }
+                Ok(None) => return Vec::new(),
                 // A terminal that is gone leaves nobody at the driver station.
                 Err(_) => {
                     self.panel.set_enabled(false);
@@ -148,6 +149,5 @@ impl Stage for Watched {
                 }
             }
         }
-        keys.into_iter().filter_map(|key| self.press(key)).collect()
     }
 }
