@@ -36,20 +36,39 @@ pub(crate) fn render(blocks: &[Block]) -> String {
     out
 }
 
+/// Cells wider than this are not waited for by the others of their column.
+const WIDEST: usize = 36;
+
+/// A table whose columns line up in a terminal too; the last is left ragged, since nothing stands behind it.
 fn table(table: &Table, out: &mut String) {
     let numeric = |i: usize| {
         table.rows.iter().any(|r| matches!(r.get(i), Some(Cell::Number(_))))
             && table.rows.iter().all(|r| !matches!(r.get(i), Some(Cell::Chip(..))))
     };
-    let line = |cells: Vec<String>, out: &mut String| {
-        out.push_str("| ");
-        out.push_str(&cells.join(" | "));
-        out.push_str(" |\n");
+    let head: Vec<String> = table.head.iter().map(|h| cell(h)).collect();
+    let rows: Vec<Vec<String>> =
+        table.rows.iter().map(|r| r.iter().map(|c| cell(c.words())).collect()).collect();
+    let width = |i: usize| {
+        let cells = std::iter::once(&head).chain(&rows).filter_map(|r| r.get(i));
+        cells.map(|c| c.chars().count()).filter(|w| *w <= WIDEST).max().unwrap_or(0).max(4)
     };
-    line(table.head.iter().map(|h| cell(h)).collect(), out);
-    line((0..table.head.len()).map(|i| if numeric(i) { "---:" } else { "---" }.to_owned()).collect(), out);
-    for row in &table.rows {
-        line(row.iter().map(|c| cell(c.words())).collect(), out);
+    let widths: Vec<usize> = (0..head.len()).map(width).collect();
+    let mut line = |cells: &[String]| {
+        for (i, cell) in cells.iter().enumerate() {
+            let wide = if i + 1 == cells.len() { 0 } else { widths.get(i).copied().unwrap_or(0) };
+            let padded = if numeric(i) { format!("| {cell:>wide$} ") } else { format!("| {cell:<wide$} ") };
+            out.push_str(&padded);
+        }
+        out.push_str("|\n");
+    };
+    line(&head);
+    let rule = |i: usize| {
+        let wide = if i + 1 == head.len() { 4 } else { widths.get(i).copied().unwrap_or(4) };
+        if numeric(i) { format!("{}:", "-".repeat(wide - 1)) } else { "-".repeat(wide) }
+    };
+    line(&(0..head.len()).map(rule).collect::<Vec<_>>());
+    for row in &rows {
+        line(row);
     }
     out.push('\n');
 }
