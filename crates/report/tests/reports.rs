@@ -205,3 +205,25 @@ fn a_log_without_field_lab_gives_a_hint_not_an_error() {
     let findings = find(vec![("x.wpilog".to_owned(), robot.log.bytes())]);
     assert!(fieldlab_report::markdown(&findings).contains("Nothing of Field Lab is in these logs"));
 }
+
+/// Every cell of the table of constants stands under its own heading.
+#[test]
+fn the_constants_stand_under_their_headings() {
+    let findings = whole_findings();
+    let text = fieldlab_report::markdown(&findings);
+    let cells = |line: &str| -> Vec<String> {
+        line.trim_matches('|').split(" | ").map(|cell| cell.trim().replace('\\', "")).collect()
+    };
+    let lines: Vec<&str> = text.lines().collect();
+    let top = lines.iter().position(|l| l.starts_with("| constant ")).unwrap();
+    let head = cells(lines[top]);
+    for (constant, line) in findings.constants.iter().zip(&lines[top + 2..]) {
+        let row = cells(line);
+        let under = |name: &str| row[head.iter().position(|h| h == name).unwrap()].clone();
+        assert!(under("constant").starts_with(&constant.name));
+        assert_eq!(under("verdict"), constant.verdict.word());
+        assert_eq!(under("unit"), constant.unit);
+        assert_eq!(under("n"), constant.n.to_string());
+        assert_eq!(under("method"), constant.method);
+    }
+}

@@ -58,7 +58,7 @@ fn constants(f: &Findings, out: &mut Vec<Block>) {
     }
     heading(out, 2, "Constants");
     let mut table =
-        Table::new(&["constant", "value", "95 % interval", "unit", "n", "verdict", "in force", "method"]);
+        Table::new(&["constant", "value", "verdict", "95 % interval", "unit", "n", "in force", "method"]);
     for c in &f.constants {
         let half = c.lo.zip(c.hi).map_or(0.0, |(a, b)| 0.5 * (b - a));
         let in_force = f.provenance.constants_in_force.get(&c.name);
