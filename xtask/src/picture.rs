@@ -64,7 +64,7 @@ fn draw(command: &str, text: &str) -> String {
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" role=\"img\">\n\
          <title>What a rehearsal prints</title>\n\
          <rect width=\"100%\" height=\"100%\" rx=\"8\" fill=\"#14181d\"/>\n\
-         <g font-family=\"ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace\" font-size=\"13\" xml:space=\"preserve\">\n"
+         <g font-family=\"ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace\" font-size=\"13\">\n"
     );
     for (row, line) in lines.iter().enumerate() {
         if !line.trim().is_empty() {
@@ -97,8 +97,9 @@ fn cut(line: &str) -> String {
     line.chars().take(COLUMNS - 1).chain(['…']).collect()
 }
 
+/// Spaces become ones that do not collapse: browsers differ in what keeps the others inside an SVG text.
 fn escape(line: &str) -> String {
-    line.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    line.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace(' ', "\u{a0}")
 }
 
 #[cfg(test)]
@@ -119,6 +120,10 @@ mod tests {
         let long = "a <b> & c ".repeat(40);
         let svg = draw("$ x", &format!("{long}\n").repeat(200));
         assert_eq!(svg.matches("<text").count(), LINES);
-        assert!(svg.contains("a &lt;b&gt; &amp; c") && svg.contains('…') && svg.ends_with("</svg>\n"));
+        assert!(
+            svg.contains("a\u{a0}&lt;b&gt;\u{a0}&amp;\u{a0}c")
+                && svg.contains('…')
+                && svg.ends_with("</svg>\n")
+        );
     }
 }

@@ -37,7 +37,7 @@ pub(crate) fn render(blocks: &[Block]) -> String {
 }
 
 /// Cells wider than this are not waited for by the others of their column.
-const WIDEST: usize = 36;
+const WIDEST: usize = 44;
 
 /// A table whose columns line up in a terminal too; the last is left ragged, since nothing stands behind it.
 fn table(table: &Table, out: &mut String) {
