@@ -58,6 +58,20 @@ fn judged(flags: &[String]) -> Verdict {
     if flags.is_empty() { Verdict::Measured } else { Verdict::Flagged { reason: flags.join("; ") } }
 }
 
+/// No drive of this kind of robot reaches more than this on 12 V, m/s; a gain that says so counts in other units.
+const FASTEST_MPS: f64 = 8.0;
+
+/// What speaks against a velocity gain in V/(m/s): the speed that 12 V would give.
+fn implausible_speed(kv: f64) -> Option<String> {
+    let top = 12.0 / kv;
+    (top > FASTEST_MPS).then(|| {
+        format!(
+            "12 V would give {top:.1} m/s: a length counted in wheel turns (a factor of pi times the wheel's diameter), \
+             in radians, or without the gearing?"
+        )
+    })
+}
+
 fn feedforward(view: &View<'_>, findings: &Findings, out: &mut Vec<Constant>) {
     let Some(ff) = &findings.feedforward else { return };
     let length = if ff.per_true_metre.is_some() { "m" } else { ff.unit.as_str() };
@@ -89,6 +103,9 @@ fn feedforward(view: &View<'_>, findings: &Findings, out: &mut Vec<Constant>) {
         flags.push(format!(
             "the battery fell to {volts:.1} V during the tests: kA may be off by a percent or two"
         ));
+    }
+    if length == "m" {
+        flags.extend(implausible_speed(kv.value));
     }
     let mut remarks: Vec<String> = ff.conversion.iter().map(|c| format!("kV and kA are {c}")).collect();
     if ff.per_true_metre.is_none() && ff.unit == "m" {
@@ -218,4 +235,18 @@ fn slip(view: &View<'_>, findings: &Findings, out: &mut Vec<Constant>) {
     }
     constant.remarks.extend(slip.remarks.iter().cloned());
     out.push(constant);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 0.67 V/(m/s) is what a swerve says whose positions are wheel turns taken for metres; 2.13 is the same robot in metres.
+    #[test]
+    fn a_speed_that_no_drive_reaches_speaks_against_the_gain() {
+        let said = implausible_speed(0.67).unwrap_or_default();
+        assert!(said.contains("17.9 m/s") && said.contains("wheel turns"), "{said}");
+        assert_eq!(implausible_speed(2.13), None);
+        assert_eq!(implausible_speed(1.5), None);
+    }
 }
