@@ -8,19 +8,19 @@ use std::time::Duration;
 use fieldlab_base::{ConfigError, Micros};
 use fieldlab_nt4::Close;
 use fieldlab_nt4::client::{Client, ClientConfig, Event};
-use fieldlab_nt4::server::Version;
+use fieldlab_nt4::server::{Frame, Version};
 use tokio::net::TcpStream;
 use tokio::sync::{Notify, watch};
-use tokio::time::{Instant, MissedTickBehavior};
+use tokio::time::Instant;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::http::{HeaderValue, header};
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
-use tokio_tungstenite::tungstenite::{Bytes, Message};
 
-use crate::alive::{Alive, PING_PERIOD};
+use crate::alive::Alive;
 use crate::error::NetError;
-use crate::io::{Did, Socket, Watched, either, queue};
+use crate::io::{Socket, Watched};
 use crate::name::{Protocol, encode_name};
+use crate::pump::{Core, Ended, pump};
 use crate::server::Clock;
 use crate::socket;
 
@@ -252,94 +252,61 @@ async fn run(
     clock: &Clock,
     stop: &mut watch::Receiver<bool>,
 ) -> String {
-    // 4.0 servers break on pings; there the answers to our time requests, one a second, are the sign of life.
     let signs = socket.get_ref().signs();
-    let mut alive = match version {
+    // To a server of 4.0 the answers to our time requests, one a second, are the sign of life.
+    let alive = match version {
         Version::V41 => Alive::second(signs),
         Version::V40 => Alive::seconds(signs, 3),
     };
-    let mut tick = tokio::time::interval(PING_PERIOD);
-    tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let due = tokio::time::sleep(Duration::ZERO);
-    tokio::pin!(due);
-    let mut flushing = false;
-    loop {
-        let mut waiting = false;
-        if !flushing {
-            let now = clock();
-            let mut failed = false;
-            let next = {
-                let mut client = lock(&shared.client);
-                client.transmit(now, |frame| {
-                    flushing = true;
-                    failed |= queue(&mut socket, socket::message(frame)).is_err();
-                });
-                client.next_due()
-            };
-            if failed {
-                return "could not send".to_owned();
+    let core = Connected { shared, clock };
+    let ended = pump(&mut socket, &core, version, Some(alive), &shared.wake, stop).await;
+    let words = match &ended {
+        Ended::Tell(close) => close.reason.clone(),
+        Ended::ByPeer(Some(frame)) => {
+            let code = u16::from(frame.code);
+            let mut words = format!("closed by the server: {code} {}", frame.reason);
+            // Sent again on the next connection it would end that one too.
+            let too_big = (code == 1009).then(|| lock(&shared.client).drop_largest_value());
+            if let Some(topic) = too_big.flatten() {
+                words.push_str(&format!("; the value of {topic} is not sent again"));
             }
-            if let (false, Some(next)) = (flushing, next) {
-                waiting = true;
-                due.as_mut().reset(Instant::now() + socket::span(Micros(next.0.saturating_sub(now.0))));
-            }
+            words
         }
-        tokio::select! {
-            did = either(&mut socket, flushing) => match did {
-                Did::Flushed => flushing = false,
-                Did::Got(got) => {
-                    let took = match &got {
-                        Message::Text(text) => lock(&shared.client).receive_text(text),
-                        Message::Binary(bytes) => {
-                            let now = clock();
-                            lock(&shared.client).receive_binary(bytes, now)
-                        }
-                        Message::Close(Some(frame)) => {
-                            let code = u16::from(frame.code);
-                            let mut words = format!("closed by the server: {code} {}", frame.reason);
-                            // Sent again on the next connection it would end that one too.
-                            let too_big = (code == 1009).then(|| lock(&shared.client).drop_largest_value());
-                            if let Some(topic) = too_big.flatten() {
-                                words.push_str(&format!("; the value of {topic} is not sent again"));
-                            }
-                            return words;
-                        }
-                        _ => Ok(()),
-                    };
-                    shared.events.notify_all();
-                    if let Err(close) = took {
-                        let reason = close.reason.clone();
-                        socket::close(socket, &close).await;
-                        return reason;
-                    }
-                }
-                Did::Ended(error) => {
-                    let words = error.as_ref().map_or_else(|| "connection ended".to_owned(), ToString::to_string);
-                    if let Some(close) = error.as_ref().and_then(socket::reason) {
-                        socket::close(socket, &close).await;
-                    }
-                    return words;
-                }
-            },
-            () = shared.wake.notified(), if !flushing => {}
-            () = &mut due, if waiting => {}
-            _ = tick.tick() => {
-                if !alive.tick() {
-                    let close = Close { code: 1001, reason: "connection timed out".to_owned() };
-                    socket::close(socket, &close).await;
-                    return close.reason;
-                }
-                if version == Version::V41 && !flushing {
-                    if queue(&mut socket, Message::Ping(Bytes::new())).is_err() {
-                        return "could not send".to_owned();
-                    }
-                    flushing = true;
-                }
-            }
-            _ = stop.changed() => {
-                socket::close(socket, &Close { code: 1000, reason: "bye".to_owned() }).await;
-                return "stopped".to_owned();
-            }
-        }
+        Ended::Broken(Some(error)) => error.to_string(),
+        Ended::ByPeer(None) | Ended::Broken(None) => "connection ended".to_owned(),
+        Ended::Mute => "could not send".to_owned(),
+        Ended::Stopped => "stopped".to_owned(),
+    };
+    if let Some(why) = ended.farewell(&Close { code: 1000, reason: "bye".to_owned() }) {
+        socket::close(socket, &why).await;
+    }
+    words
+}
+
+/// The client's end of a connection.
+struct Connected<'a> {
+    shared: &'a Shared,
+    clock: &'a Clock,
+}
+
+impl Core for Connected<'_> {
+    fn transmit(&self, sink: &mut dyn FnMut(Frame<'_>)) -> (Option<Micros>, Option<Close>) {
+        let now = (self.clock)();
+        let mut client = lock(&self.shared.client);
+        client.transmit(now, sink);
+        (client.next_due().map(|next| next.since(now)), None)
+    }
+
+    fn text(&self, text: &str) -> Result<(), Close> {
+        lock(&self.shared.client).receive_text(text)
+    }
+
+    fn binary(&self, bytes: &[u8]) -> Result<(), Close> {
+        let now = (self.clock)();
+        lock(&self.shared.client).receive_binary(bytes, now)
+    }
+
+    fn took(&self) {
+        self.shared.events.notify_all();
     }
 }

@@ -61,6 +61,7 @@ mod hub;
 mod io;
 mod name;
 mod persistent;
+mod pump;
 mod server;
 mod socket;
 

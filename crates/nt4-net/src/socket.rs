@@ -9,7 +9,7 @@ use fieldlab_nt4::server::{ConnectInfo, Frame, Version, answer_time};
 use futures_util::{SinkExt, StreamExt};
 use tokio::io::AsyncReadExt;
 use tokio::sync::{Notify, watch};
-use tokio::time::{Instant, MissedTickBehavior};
+use tokio::time::MissedTickBehavior;
 use tokio_tungstenite::tungstenite::error::{CapacityError, ProtocolError};
 use tokio_tungstenite::tungstenite::protocol::CloseFrame;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
@@ -18,12 +18,11 @@ use tokio_tungstenite::tungstenite::{Bytes, Error as WsError, Message, Utf8Bytes
 use crate::Hub;
 use crate::alive::{Alive, PING_PERIOD};
 use crate::io::{Did, Socket, either, queue};
+use crate::pump::{Core, pump};
 use crate::server::Clock;
 
 /// Bytes taken from the core at a time: little enough that an answer to a time request never waits for more.
 const BUDGET: usize = 64 << 10;
-/// Seconds of silence after which a 4.0 peer that has shown that it synchronises its time is gone.
-const V40_SILENCE_SECS: u32 = 10;
 /// Seconds of silence after which a time socket is gone; tools ask several times a second.
 const TIME_SILENCE_SECS: u32 = 30;
 /// How long a closing handshake may take.
@@ -52,84 +51,35 @@ pub(crate) async fn serve(
             return close(socket, &Close { code: 1013, reason }).await;
         }
     };
-    let ended = run(&mut socket, &hub, &clock, client, info.version, &wake, &mut stop).await;
+    let alive = (info.version == Version::V41).then(|| Alive::second(socket.get_ref().signs()));
+    let core = Served { hub: &hub, clock: &clock, client };
+    let ended = pump(&mut socket, &core, info.version, alive, &wake, &mut stop).await;
     hub.disconnect_socket(client, clock());
-    if let Some(reason) = ended {
-        close(socket, &reason).await;
+    if let Some(why) = ended.farewell(&Close { code: 1001, reason: "server stops".to_owned() }) {
+        close(socket, &why).await;
     }
 }
 
-async fn run(
-    socket: &mut Socket,
-    hub: &Hub,
-    clock: &Clock,
+/// The server's end of one connection.
+struct Served<'a> {
+    hub: &'a Hub,
+    clock: &'a Clock,
     client: ClientId,
-    version: Version,
-    wake: &Notify,
-    stop: &mut watch::Receiver<bool>,
-) -> Option<Close> {
-    let signs = socket.get_ref().signs();
-    // A 4.0 peer is never pinged, since old ones break on pings; TCP's own probes tell of those that send nothing at all.
-    let mut alive = (version == Version::V41).then(|| Alive::second(signs.clone()));
-    let mut tick = tokio::time::interval(PING_PERIOD);
-    tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let due = tokio::time::sleep(Duration::ZERO);
-    tokio::pin!(due);
-    let mut flushing = false;
-    loop {
-        let mut waiting = false;
-        if !flushing {
-            let now = clock();
-            let mut failed = false;
-            let told = hub.with(|server| {
-                server.transmit(client, now, BUDGET, |frame| {
-                    flushing = true;
-                    failed |= queue(socket, message(frame)).is_err();
-                })
-            });
-            if failed || told.close.is_some() {
-                return told.close;
-            }
-            if let (false, Some(next)) = (flushing, told.next) {
-                waiting = true;
-                due.as_mut().reset(Instant::now() + span(next.since(now)));
-            }
-        }
-        tokio::select! {
-            did = either(socket, flushing) => match did {
-                Did::Flushed => flushing = false,
-                Did::Got(got) => {
-                    let took = match &got {
-                        Message::Text(text) => hub.with(|s| s.receive_text(client, text, clock())),
-                        Message::Binary(bytes) => {
-                            if version == Version::V40 && alive.is_none() {
-                                alive = Some(Alive::seconds(signs.clone(), V40_SILENCE_SECS));
-                            }
-                            hub.with(|s| s.receive_binary(client, bytes, clock()))
-                        }
-                        _ => Ok(()),
-                    };
-                    if let Err(close) = took {
-                        return Some(close);
-                    }
-                }
-                Did::Ended(error) => return error.as_ref().and_then(reason),
-            },
-            () = wake.notified(), if !flushing => {}
-            () = &mut due, if waiting => {}
-            _ = tick.tick() => {
-                if alive.as_mut().is_some_and(|a| !a.tick()) {
-                    return Some(Close { code: 1001, reason: "connection timed out".to_owned() });
-                }
-                if version == Version::V41 && !flushing {
-                    if queue(socket, Message::Ping(Bytes::new())).is_err() {
-                        return None;
-                    }
-                    flushing = true;
-                }
-            }
-            _ = stop.changed() => return Some(Close { code: 1001, reason: "server stops".to_owned() }),
-        }
+}
+
+impl Core for Served<'_> {
+    fn transmit(&self, sink: &mut dyn FnMut(Frame<'_>)) -> (Option<Micros>, Option<Close>) {
+        let now = (self.clock)();
+        let told = self.hub.with(|server| server.transmit(self.client, now, BUDGET, sink));
+        (told.next.map(|next| next.since(now)), told.close)
+    }
+
+    fn text(&self, text: &str) -> Result<(), Close> {
+        self.hub.with(|server| server.receive_text(self.client, text, (self.clock)()))
+    }
+
+    fn binary(&self, bytes: &[u8]) -> Result<(), Close> {
+        self.hub.with(|server| server.receive_binary(self.client, bytes, (self.clock)()))
     }
 }
 
@@ -172,10 +122,6 @@ pub(crate) async fn serve_time(mut socket: Socket, clock: Clock, mut stop: watch
             }
         }
     }
-}
-
-pub(crate) fn span(of: Micros) -> Duration {
-    Duration::from_micros(u64::try_from(of.0).unwrap_or(0))
 }
 
 /// What to tell a peer that broke the rules; nothing when it is simply gone.
