@@ -22,6 +22,8 @@ pub const GOOD_RESIDUAL_VOLTS: f64 = 0.25;
 /// Standard errors in a half-width. Under field conditions (sag, stale frames, load) the plain 1.96 holds the truth in
 /// about 88 of 100 runs instead of 95; the difference is made up here.
 const COVERAGE: f64 = 1.96 * 1.2;
+/// A velocity that stays within so many counts of its sensor tells of no motion.
+const DEAD_QUANTA: f64 = 5.0;
 /// Rows kept for the picture.
 const PICTURE_ROWS: usize = 400;
 /// Name of the preferred method.
@@ -104,8 +106,9 @@ fn sanity(runs: &[Run]) -> Result<(), String> {
         .flat_map(|r| r.velocity.windows(2).map(|w| (w[1] - w[0]).abs()))
         .filter(|s| *s > 0.0)
         .collect();
+    // The smallest step that was seen is the sensor's count, or less where its values are not counted at all.
     let quantum = if steps.is_empty() { f64::INFINITY } else { stats::quantile(&steps, 0.0) };
-    if high - low < 5.0 * quantum.min(1e-6) || steps.is_empty() {
+    if high - low < DEAD_QUANTA * quantum {
         return Err(format!(
             "the velocity never moves (it stays within {low:.4} to {high:.4}): a dead sensor or no motion"
         ));

@@ -152,6 +152,12 @@ fn signs_scales_and_dead_sensors_are_named() {
         run.velocity.fill(0.0);
     }
     assert!(fit_motor("m", &dead).refused.unwrap().contains("never moves"));
+    let mut jitters = good.clone();
+    for run in &mut jitters {
+        run.velocity.iter_mut().enumerate().for_each(|(i, v)| *v = if i % 7 == 0 { 0.034 } else { 0.0 });
+    }
+    let said = fit_motor("m", &jitters).refused.unwrap();
+    assert!(said.contains("never moves") && said.contains("0.0000 to 0.0340"), "{said}");
     let mut minutes = good;
     for run in &mut minutes {
         run.velocity.iter_mut().for_each(|v| *v *= 60.0);
