@@ -75,16 +75,17 @@ impl Watched {
             (true, false) => "disabled",
         };
         // What has to be answered comes first: a narrow terminal cuts the rest.
-        let mut line = format!("{robot} · {:.1} V · {}", progress.battery_volts, progress.state);
-        if !progress.prompt.is_empty() {
-            line.push_str(&format!(" · asks: {}", progress.prompt));
-            if let Some(hint) = progress.hint {
-                line.push_str(&format!(" (the tape says {hint:.3})"));
-            }
-        }
-        let (procedure, step) = (&progress.procedure, &progress.step);
-        line.push_str(&format!(" · {procedure} · {step} · {:.0} %", progress.done * 100.0));
-        line
+        let asks = match (progress.prompt.as_str(), progress.hint) {
+            ("", _) => String::new(),
+            (prompt, None) => format!("asks: {prompt}"),
+            (prompt, Some(hint)) => format!("asks: {prompt} (the tape says {hint:.3})"),
+        };
+        let step = if progress.step == progress.prompt { "" } else { &progress.step };
+        let parts =
+            [&format!("{:.1} V", progress.battery_volts), &progress.state, &asks, &progress.procedure, step];
+        let said: String =
+            parts.iter().filter(|part| !part.is_empty()).map(|part| format!(" · {part}")).collect();
+        format!("{robot}{said} · {:.0} %", progress.done * 100.0)
     }
 
     /// Keys that the panel takes are done here; the rest is for the world.
