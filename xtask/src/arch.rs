@@ -60,6 +60,7 @@ const FLOORS: &[Floor] = &[
     Floor { name: "fieldlab-nt4-net", floor: 2, beside: &[], never: &["axum"], hands_off: &[] },
     Floor { name: "fieldlab-motion", floor: 2, beside: &[], never: SOCKETS_AND_FILES, hands_off: &[] },
     Floor { name: "fieldlab-campaign", floor: 3, beside: &[], never: SOCKETS_AND_FILES, hands_off: &[] },
+    Floor { name: "fieldlab-identity", floor: 3, beside: &[], never: SOCKETS_AND_FILES, hands_off: &[] },
     Floor { name: "fieldlab-draw", floor: 3, beside: &[], never: SOCKETS, hands_off: &["rustix"] },
     Floor { name: "fieldlab-robot", floor: 4, beside: &[], never: &["axum"], hands_off: TOKIO },
     Floor {
