@@ -147,6 +147,9 @@ impl RobotLoop {
         let inputs = self.snapshot(tick, enabled);
         self.samples.clear();
         self.operator.drain(now, &mut self.samples);
+        if let Some(refused) = self.operator.refused() {
+            self.alerts.raise(AlertLevel::Error, "Inputs", &refused.to_string());
+        }
 
         let mut environment = Environment {
             tick,
