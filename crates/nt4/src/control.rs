@@ -113,12 +113,44 @@ impl SubscribeOptions {
 
 /// What a client asks of a server.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum ClientMessage {
-    Publish { name: String, type_name: String, pubuid: i32, properties: Properties },
-    Unpublish { pubuid: i32 },
-    SetProperties { name: String, update: Properties },
-    Subscribe { topics: Vec<String>, subuid: i32, options: SubscribeOptions },
-    Unsubscribe { subuid: i32 },
+pub enum ClientMessage {
+    /// It will set values of a topic.
+    Publish {
+        /// The topic.
+        name: String,
+        /// Its type, as the wire names it.
+        type_name: String,
+        /// The client's number for this publisher, which its values carry.
+        pubuid: i32,
+        /// Properties, should this publisher create the topic.
+        properties: Properties,
+    },
+    /// It will not set them any more.
+    Unpublish {
+        /// The publisher.
+        pubuid: i32,
+    },
+    /// It wants properties of a topic changed; null deletes a key.
+    SetProperties {
+        /// The topic.
+        name: String,
+        /// The change.
+        update: Properties,
+    },
+    /// It wants to see topics.
+    Subscribe {
+        /// Names, or prefixes of names when the options say so.
+        topics: Vec<String>,
+        /// The client's number for this subscription.
+        subuid: i32,
+        /// How.
+        options: SubscribeOptions,
+    },
+    /// It does not want to see them any more.
+    Unsubscribe {
+        /// The subscription.
+        subuid: i32,
+    },
 }
 
 impl ClientMessage {

@@ -50,12 +50,13 @@
 pub mod client;
 mod control;
 mod error;
+pub mod inspect;
 mod limits;
 mod msgpack;
 mod pattern;
 pub mod server;
 mod wire;
 
-pub use control::{Properties, SubscribeOptions};
+pub use control::{ClientMessage, Properties, SubscribeOptions};
 pub use error::{Close, NtError};
 pub use limits::Limits;

@@ -34,6 +34,32 @@ impl Server {
             self.work <= WORK_PER_FRAME
         });
         self.stats.bad_messages += bad + u64::from(read.is_err());
+        self.settle_work()
+    }
+
+    /// The messages of one text message have arrived, read by somebody who stands between client and server and let these
+    /// pass ([`crate::inspect`]).
+    ///
+    /// # Errors
+    /// The connection must be closed: they ask for unreasonable work.
+    pub fn receive_messages(
+        &mut self,
+        client: ClientId,
+        messages: impl IntoIterator<Item = ClientMessage>,
+        now: Micros,
+    ) -> Result<(), Close> {
+        self.see(now);
+        self.work = 0;
+        for message in messages {
+            self.control(client, message);
+            if self.work > WORK_PER_FRAME {
+                break;
+            }
+        }
+        self.settle_work()
+    }
+
+    fn settle_work(&mut self) -> Result<(), Close> {
         self.settle_metas();
         if self.work > WORK_PER_FRAME {
             return Err(Close::policy("too many topics asked for in one message"));
