@@ -34,10 +34,9 @@ const SOCKETS_AND_FILES: &[&str] = &[
     "fieldlab-wpilog",
     "fieldlab-nt4",
 ];
-/// Only the crate that owns the sockets names tokio; those above reach it through that crate.
+/// Only the crates that own sockets name tokio; the others reach it through them.
 const TOKIO: &[&str] = &["tokio", "tokio-tungstenite", "hyper", "hyper-util"];
-/// Leaves: nobody builds on them.
-const LEAF: u8 = 9;
+const TRIALS: u8 = 9;
 
 /// The table of ARCHITECTURE.md, the one place where it is code.
 const FLOORS: &[Floor] = &[
@@ -61,7 +60,6 @@ const FLOORS: &[Floor] = &[
     Floor { name: "fieldlab-nt4-net", floor: 2, beside: &[], never: &["axum"], hands_off: &[] },
     Floor { name: "fieldlab-motion", floor: 2, beside: &[], never: SOCKETS_AND_FILES, hands_off: &[] },
     Floor { name: "fieldlab-campaign", floor: 3, beside: &[], never: SOCKETS_AND_FILES, hands_off: &[] },
-    Floor { name: "fieldlab-identity", floor: 3, beside: &[], never: SOCKETS_AND_FILES, hands_off: &[] },
     Floor { name: "fieldlab-draw", floor: 3, beside: &[], never: SOCKETS, hands_off: &["rustix"] },
     Floor { name: "fieldlab-robot", floor: 4, beside: &[], never: &["axum"], hands_off: TOKIO },
     Floor {
@@ -86,21 +84,27 @@ const FLOORS: &[Floor] = &[
         hands_off: &["fieldlab-wpilog", "memmap2"],
     },
     Floor {
-        name: "fieldlab-cli",
+        name: "fieldlab-console",
         floor: 6,
         beside: &[],
+        never: &["clap", "memmap2", "fieldlab-wpilog", "fieldlab-robot", "fieldlab-sim"],
+        hands_off: &["fieldlab-store"],
+    },
+    Floor {
+        name: "fieldlab-cli",
+        floor: 6,
+        beside: &["fieldlab-console"],
         never: &[],
-        hands_off: &["nalgebra", "tokio", "hyper"],
+        hands_off: &["nalgebra", "tokio", "hyper", "axum"],
     },
     Floor {
         name: "fieldlab",
         floor: 6,
         beside: &[],
-        never: &["clap", "fieldlab-analysis"],
+        never: &["clap", "axum", "fieldlab-analysis"],
         hands_off: TOKIO,
     },
-    Floor { name: "fieldlab-draw-capi", floor: LEAF, beside: &[], never: SOCKETS, hands_off: &[] },
-    Floor { name: "fieldlab-trials", floor: LEAF, beside: &[], never: &[], hands_off: &[] },
+    Floor { name: "fieldlab-trials", floor: TRIALS, beside: &[], never: &[], hands_off: &[] },
 ];
 /// The chores depend on none of our crates, and none of them on the chores.
 const CHORES: &str = "xtask";

@@ -5,6 +5,7 @@
 //! what it wanted. It never changes or deletes a log.
 
 mod channels;
+mod console;
 mod diff;
 mod draw;
 mod exit;
@@ -40,6 +41,8 @@ enum Command {
     Diff(diff::Words),
     /// List every entry of the logs with type, count and time range
     Channels(channels::Words),
+    /// Watch a robot in a browser, and answer what its campaign asks
+    Console(console::Words),
     /// Surfaces, samples, captures and constants of robots that draw
     Draw(draw::Words),
 }
@@ -52,6 +55,7 @@ fn main() -> ExitCode {
         Command::Json(input) => report::run_json(&input),
         Command::Diff(words) => diff::run(&words),
         Command::Channels(words) => channels::run(&words),
+        Command::Console(words) => console::run(&words),
         Command::Draw(words) => draw::run(&words),
     };
     end.map_or_else(exit::Failure::tell, ExitCode::from)

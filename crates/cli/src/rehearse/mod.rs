@@ -15,6 +15,7 @@ use fieldlab_robot::driver_station::DriverPanel;
 use fieldlab_sim::faults::{self, Faults};
 use fieldlab_sim::rehearsal::{Rehearsal, RehearsalConfig, run_on};
 
+use crate::console;
 use crate::exit::{End, Failure};
 use crate::out;
 use crate::report::Format;
@@ -35,6 +36,10 @@ pub(crate) struct Words {
     /// Port of the NetworkTables server on 127.0.0.1; 0 takes any free one and prints it
     #[arg(long, value_name = "P", default_value_t = 5810)]
     nt_port: u16,
+    /// Port of the page that watches it, on 127.0.0.1; 0 takes any free one and prints it. Without this word the page is there
+    /// only at the pace of the clock, on port 5800 when that is free
+    #[arg(long, value_name = "P")]
+    console_port: Option<u16>,
     /// Folder for logs, checkpoint and report
     #[arg(long, value_name = "DIR", default_value = "out")]
     out: PathBuf,
@@ -56,7 +61,13 @@ pub(crate) fn run(words: &Words) -> Result<End, Failure> {
     let panel = DriverPanel::new();
     let terminal = if words.human { Some(Terminal::open().map_err(Failure::Input)?) } else { None };
     let addr = SocketAddr::from((Ipv4Addr::LOCALHOST, words.nt_port));
-    let mut stage = stage::Watched::new(addr, words.realtime || words.human, panel.clone(), terminal);
+    let paced = words.realtime || words.human;
+    // A rehearsal of two seconds is over before anybody has opened a page.
+    let page = match words.console_port {
+        Some(port) => Some(stage::Page { port, asked: true }),
+        None => paced.then_some(stage::Page { port: console::PORT, asked: false }),
+    };
+    let mut stage = stage::Watched::new(addr, page, paced, panel.clone(), terminal);
     out::say(&format!("seed {}; {}", words.seed, config.world.sensors));
     let started = Instant::now();
     let rehearsal = run_on(&config, &panel, &mut stage).map_err(|error| match error {

@@ -1,12 +1,13 @@
 //! The stage on which a rehearsal is watched: a server for dashboards, a pace, and a terminal or a bar.
 
 use std::any::Any;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
 
 use fieldlab_base::Micros;
+use fieldlab_console::{Console, ConsoleConfig, ConsoleError};
 use fieldlab_nt4_net::{Clock, Hub, NetServer, NetServerConfig};
 use fieldlab_robot::driver_station::DriverPanel;
 use fieldlab_sim::rehearsal::{Deed, Progress, Stage};
@@ -14,6 +15,15 @@ use indicatif::ProgressBar;
 
 use crate::out;
 use crate::terminal::{Key, Terminal};
+
+/// Where the page is wanted.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Page {
+    /// Its port on the loopback address.
+    pub(super) port: u16,
+    /// It was asked for: without it the rehearsal is not held.
+    pub(super) asked: bool,
+}
 
 /// A rehearsal with a server on a port.
 pub(super) struct Watched {
@@ -27,12 +37,15 @@ pub(super) struct Watched {
     panel: DriverPanel,
     terminal: Option<Terminal>,
     bar: ProgressBar,
+    page: Option<Page>,
+    console: Option<Console>,
 }
 
 impl Watched {
-    /// A stage that listens on `addr` as long as the robot's code runs.
+    /// A stage that listens on `addr` as long as the robot's code runs, and shows it on a page as long as it is watched.
     pub(super) fn new(
         addr: SocketAddr,
+        page: Option<Page>,
         realtime: bool,
         panel: DriverPanel,
         terminal: Option<Terminal>,
@@ -47,12 +60,15 @@ impl Watched {
             panel,
             terminal,
             bar,
+            page,
+            console: None,
         }
     }
 
-    /// Gives the terminal back.
+    /// Gives the terminal and the page's port back.
     pub(super) fn close(&mut self) {
         self.terminal = None;
+        self.console = None;
         self.bar.finish_and_clear();
     }
 
@@ -66,6 +82,27 @@ impl Watched {
         }
         let world = Arc::clone(&self.world);
         Arc::new(move || Micros(world.load(Ordering::SeqCst).saturating_sub(zero)))
+    }
+
+    /// The page outlives the robot's boots, as it does on a field.
+    fn open_page(&mut self) -> Result<(), String> {
+        let Some(page) = self.page.take() else { return Ok(()) };
+        let started = self.started;
+        let clock: Clock =
+            Arc::new(move || Micros(i64::try_from(started.elapsed().as_micros()).unwrap_or(i64::MAX)));
+        let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, page.port));
+        match Console::start(ConsoleConfig::new(listen, vec![self.addr.to_string()], clock)) {
+            Ok(console) => {
+                out::say(&format!("console on {}", console.url()));
+                self.console = Some(console);
+                Ok(())
+            }
+            Err(error @ ConsoleError::Bind { .. }) if !page.asked => {
+                out::say(&format!("{error}; no page this time, --console-port takes another port"));
+                Ok(())
+            }
+            Err(error) => Err(format!("{error}; --console-port takes another port, 0 any free one")),
+        }
     }
 
     fn line(&self, progress: &Progress) -> String {
@@ -113,6 +150,7 @@ impl Stage for Watched {
         if !self.announced {
             self.announced = true;
             out::say(&format!("NetworkTables on {}", self.addr));
+            self.open_page()?;
         }
         Ok(Some(Box::new(server)))
     }
