@@ -33,10 +33,16 @@ class Dashboard:
         self.inst = ntcore.NetworkTableInstance.create()
         everything = ntcore.PubSubOptions(periodic=0.02)
         self.all = ntcore.MultiSubscriber(self.inst, ["/"], everything)
+        # Some topics come and go, a question's range with the question: what was there once is kept.
+        self.topics = {}
+        self.inst.addListener(["/"], ntcore.EventFlags.kPublish | ntcore.EventFlags.kImmediate, self.appeared)
         self.subscribers = {}
         self.publishers = {}
         self.advance = 0.0
         self.port = port
+
+    def appeared(self, event):
+        self.topics[event.data.name] = event.data.type_str
 
     def connect(self):
         self.inst.setServer("127.0.0.1", self.port)
@@ -164,7 +170,7 @@ def again(desk, value, advance):
         prompt=desk.text("Prompt"),
         step=desk.text("Step"),
         manifest=json.loads(manifest.get()),
-        topics={topic.name: topic.type_str for topic in desk.inst.getTopicInfo()},
+        topics=dict(desk.topics),
     )
 
 

@@ -36,7 +36,8 @@ const SOCKETS_AND_FILES: &[&str] = &[
 ];
 /// Only the crates that own sockets name tokio; the others reach it through them.
 const TOKIO: &[&str] = &["tokio", "tokio-tungstenite", "hyper", "hyper-util"];
-const TRIALS: u8 = 9;
+/// Leaves: nobody builds on them.
+const LEAF: u8 = 9;
 
 /// The table of ARCHITECTURE.md, the one place where it is code.
 const FLOORS: &[Floor] = &[
@@ -60,6 +61,7 @@ const FLOORS: &[Floor] = &[
     Floor { name: "fieldlab-nt4-net", floor: 2, beside: &[], never: &["axum"], hands_off: &[] },
     Floor { name: "fieldlab-motion", floor: 2, beside: &[], never: SOCKETS_AND_FILES, hands_off: &[] },
     Floor { name: "fieldlab-campaign", floor: 3, beside: &[], never: SOCKETS_AND_FILES, hands_off: &[] },
+    Floor { name: "fieldlab-identity", floor: 3, beside: &[], never: SOCKETS_AND_FILES, hands_off: &[] },
     Floor { name: "fieldlab-draw", floor: 3, beside: &[], never: SOCKETS, hands_off: &["rustix"] },
     Floor { name: "fieldlab-robot", floor: 4, beside: &[], never: &["axum"], hands_off: TOKIO },
     Floor {
@@ -104,7 +106,8 @@ const FLOORS: &[Floor] = &[
         never: &["clap", "axum", "fieldlab-analysis"],
         hands_off: TOKIO,
     },
-    Floor { name: "fieldlab-trials", floor: TRIALS, beside: &[], never: &[], hands_off: &[] },
+    Floor { name: "fieldlab-draw-capi", floor: LEAF, beside: &[], never: SOCKETS, hands_off: &[] },
+    Floor { name: "fieldlab-trials", floor: LEAF, beside: &[], never: &[], hands_off: &[] },
 ];
 /// The chores depend on none of our crates, and none of them on the chores.
 const CHORES: &str = "xtask";

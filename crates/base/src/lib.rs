@@ -24,7 +24,7 @@ mod time;
 
 pub use action::{Action, Progress, Tick};
 pub use config::ConfigError;
-pub use feature::Feature;
+pub use feature::{Feature, PhysicsProfile};
 pub use lease::{Busy, Claim, Command, Lease};
 pub use operator::{ClientId, InputId, OperatorSample, OperatorValue};
 pub use time::Micros;

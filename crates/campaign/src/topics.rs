@@ -39,17 +39,17 @@ const INTS: [(&str, Read<i64>); 5] = [
     ("StepCount", |b| b.step_count),
     ("PromptSeq", |b| b.prompt_seq),
 ];
-/// What is not known has no value: NaN reads as absent on every dashboard, where a number that stayed would lie.
-const DOUBLES: [(&str, Read<f64>); 9] = [
-    ("Progress", |b| b.progress),
-    ("ElapsedSeconds", |b| b.elapsed_secs),
-    ("RemainingSeconds", |b| b.remaining_secs),
-    ("EstimatedSeconds", |b| b.estimated_secs),
-    ("BatteryVolts", |b| b.battery_volts.unwrap_or(f64::NAN)),
-    ("PromptMin", |b| b.prompt_min.unwrap_or(f64::NAN)),
-    ("PromptMax", |b| b.prompt_max.unwrap_or(f64::NAN)),
-    ("GateMinVolts", |b| b.gate_min_volts.unwrap_or(f64::NAN)),
-    ("GateResumeVolts", |b| b.gate_resume_volts.unwrap_or(f64::NAN)),
+/// What is not known is not there: the topic is retracted until there is a number again.
+const DOUBLES: [(&str, Read<Option<f64>>); 9] = [
+    ("Progress", |b| Some(b.progress)),
+    ("ElapsedSeconds", |b| Some(b.elapsed_secs)),
+    ("RemainingSeconds", |b| Some(b.remaining_secs)),
+    ("EstimatedSeconds", |b| Some(b.estimated_secs)),
+    ("BatteryVolts", |b| b.battery_volts),
+    ("PromptMin", |b| b.prompt_min),
+    ("PromptMax", |b| b.prompt_max),
+    ("GateMinVolts", |b| b.gate_min_volts),
+    ("GateResumeVolts", |b| b.gate_resume_volts),
 ];
 
 /// A declared topic and what was last written to it.
@@ -82,7 +82,8 @@ pub struct Topics {
     texts: Vec<Slot<str, u32>>,
     rows: Vec<Slot<[Arc<str>], u32>>,
     ints: Vec<Slot<i64, i64>>,
-    doubles: Vec<Slot<f64, u64>>,
+    /// Last is the number's bits, or that it was retracted.
+    doubles: Vec<Slot<f64, Option<u64>>>,
     birth: Option<Micros>,
     beat: Micros,
 }
@@ -153,9 +154,13 @@ impl Topics {
         }
         for (slot, (_, read)) in self.doubles.iter_mut().zip(&DOUBLES) {
             let value = read(board);
-            if all || slot.last != Some(value.to_bits()) {
-                slot.last = Some(value.to_bits());
-                slot.topic.set(to, &value);
+            let bits = value.map(f64::to_bits);
+            if all || slot.last != Some(bits) {
+                slot.last = Some(bits);
+                match &value {
+                    Some(value) => slot.topic.set(to, value),
+                    None => slot.topic.retract(to),
+                }
             }
         }
     }

@@ -31,6 +31,10 @@ impl Publish for Wall {
     fn put(&mut self, index: u32, value: ValueRef<'_>) {
         self.values.insert(self.keys[index as usize].clone(), value.to_value());
     }
+
+    fn retract(&mut self, index: u32) {
+        self.values.remove(&self.keys[index as usize]);
+    }
 }
 
 impl Wall {

@@ -63,6 +63,10 @@ impl Publish for Wire {
             self.last.insert(self.topics[index as usize].0.clone(), value.to_value());
         }
     }
+
+    fn retract(&mut self, index: u32) {
+        self.last.remove(&self.topics[index as usize].0);
+    }
 }
 
 #[test]
@@ -108,8 +112,37 @@ fn idle_shows_the_campaign_and_nothing_else() {
     is("Progress", 0.0.into());
     is("RemainingSeconds", 120.0.into());
     is("Prompt", "".into());
-    let Value::Double(min) = wire.last["FieldLab/PromptMin"] else { panic!() };
-    assert!(min.is_nan(), "absent is not zero");
+    for absent in UNKNOWN_AT_REST {
+        assert!(!wire.last.contains_key(absent), "absent is not zero, and no number either: {absent}");
+    }
+}
+
+/// What has no value while nothing is asked for and no pack was read.
+const UNKNOWN_AT_REST: [&str; 5] = [
+    "FieldLab/BatteryVolts",
+    "FieldLab/PromptMin",
+    "FieldLab/PromptMax",
+    "FieldLab/GateMinVolts",
+    "FieldLab/GateResumeVolts",
+];
+
+#[test]
+fn a_questions_range_comes_and_goes_with_it() {
+    let mut b = Bench::go(campaign([tape()]));
+    let mut wire = Wire::default();
+    let mut topics = Topics::declare(&mut wire).unwrap();
+    let mut range = |b: &Bench| {
+        topics.publish(&b.runner, &mut wire);
+        ["FieldLab/PromptMin", "FieldLab/PromptMax"].map(|key| wire.last.get(key).cloned())
+    };
+    b.until_prompt("clear?");
+    assert_eq!(range(&b), [None, None]);
+    b.advance();
+    b.until_prompt("how far");
+    assert_eq!(range(&b), [Some(0.0.into()), Some(5.0.into())]);
+    b.answer(2.5);
+    b.until(5.0, |b| b.runner.board().prompt_key.as_str().is_empty());
+    assert_eq!(range(&b), [None, None]);
 }
 
 #[test]
@@ -122,7 +155,7 @@ fn a_new_runner_says_everything_anew() {
     b.rebuild();
     wire.last.clear();
     topics.publish(&b.runner, &mut wire);
-    assert_eq!(wire.last.len(), 33);
+    assert_eq!(wire.last.len(), 33 - 3, "no pack was read and nothing is measured");
     assert_eq!(wire.last["FieldLab/Session"], "6aa1f940".into());
 }
 

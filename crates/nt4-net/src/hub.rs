@@ -43,23 +43,24 @@ impl Hub {
         let Inner { server, sockets } = &mut *inner;
         self.shared.frames.apply(server);
         let answer = f(server);
-        server.take_wakes(|client| {
-            if let Some(socket) = sockets.get(&client) {
-                socket.notify_one();
-            }
-        });
+        wake(server, sockets);
         answer
+    }
+
+    /// Calls `f` with the server unless somebody else has it at this instant; then `None`. For the robot's loop, which
+    /// never waits. Frames that wait are left to the server's own thread.
+    pub fn try_with<R>(&self, f: impl FnOnce(&mut Server) -> R) -> Option<R> {
+        let mut inner = self.try_lock()?;
+        let Inner { server, sockets } = &mut *inner;
+        let answer = f(server);
+        wake(server, sockets);
+        Some(answer)
     }
 
     /// Moves the operator samples that have arrived to the end of `into`, unless the server is busy at this instant; then
     /// they wait for the next call. For the robot's loop, which never waits. Answers whether it could.
     pub fn try_drain_inputs(&self, into: &mut Vec<OperatorSample>) -> bool {
-        match self.shared.inner.try_lock() {
-            Ok(mut inner) => inner.server.drain_inputs(into),
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner().server.drain_inputs(into),
-            Err(TryLockError::WouldBlock) => return false,
-        }
-        true
+        self.try_lock().map(|mut inner| inner.server.drain_inputs(into)).is_some()
     }
 
     /// A handle for the robot's loop, which sets many values a tick and may never wait.
@@ -118,6 +119,23 @@ impl Hub {
         // A panic in another thread leaves the core in a state that its own checks accept; going blind would be worse.
         self.shared.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    fn try_lock(&self) -> Option<MutexGuard<'_, Inner>> {
+        match self.shared.inner.try_lock() {
+            Ok(inner) => Some(inner),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
+    }
+}
+
+/// Tells the sockets of the clients that have something to hear.
+fn wake(server: &mut Server, sockets: &BTreeMap<ClientId, Arc<Notify>>) {
+    server.take_wakes(|client| {
+        if let Some(socket) = sockets.get(&client) {
+            socket.notify_one();
+        }
+    });
 }
 
 /// The wire between a client core and the hub in the same process: no socket, no thread, no clock.

@@ -24,8 +24,8 @@
 //! let server = NetServer::bind(hub.clone(), NetServerConfig::new(any, clock.clone()))?;
 //!
 //! // The robot's loop sets values without ever waiting.
-//! let speed = hub.with(|s| s.publish_local("/robot/speed", &DataType::Double, &Properties::new()))?;
 //! let mut frame = hub.publisher();
+//! let speed = frame.declare("/robot/speed".into(), DataType::Double, Properties::new());
 //! frame.put(speed, Micros(20_000), ValueRef::Double(1.5));
 //! frame.send();
 //!
@@ -67,7 +67,7 @@ mod socket;
 
 pub use client::{ConnectionState, NetClient, NetClientConfig};
 pub use error::NetError;
-pub use frames::{FramePublisher, FrameStats};
+pub use frames::{FramePublisher, FrameStats, FrameTopic};
 pub use hub::{Hub, LocalPipe};
 pub use persistent::PersistentReport;
 pub use server::{Clock, NetServer, NetServerConfig};

@@ -86,12 +86,12 @@ fn a_dropped_pipe_is_a_disconnect_and_the_next_one_says_everything_again() {
 #[test]
 fn robot_values_reach_a_client_in_process() {
     let hub = hub();
-    let topic = hub.with(|s| s.publish_local("/r", &DataType::Double, &Properties::new())).unwrap();
     let mut watcher = client();
     watcher.subscribe(&[""], SubscribeOptions::prefix().all()).unwrap();
     let mut pipe = hub.connect_local("w", Micros(1)).unwrap();
     pipe.pump(&mut watcher, Micros(1));
     let mut frames = hub.publisher();
+    let topic = frames.declare("/r".into(), DataType::Double, Properties::new());
     for tick in 0..5 {
         frames.put(topic, Micros(100 + tick), ValueRef::Double(tick as f64));
         frames.send();

@@ -80,11 +80,12 @@ fn values_go_both_ways_with_the_servers_time() {
 #[test]
 fn frames_of_the_robot_reach_a_socket() {
     let (hub, server) = serve();
-    let topic = hub.with(|s| s.publish_local("/tick", &DataType::Int, &Properties::new())).unwrap();
+    let mut frames = hub.publisher();
+    let topic = frames.declare("/tick".into(), DataType::Int, Properties::new());
+    assert!(frames.send());
     let watcher = client(&server, "w");
     watcher.with(|c| c.subscribe(&["/tick"], SubscribeOptions::default().all())).unwrap();
     wait_for(&watcher, |e| matches!(e, Event::Announced(_)).then_some(()));
-    let mut frames = hub.publisher();
     frames.put(topic, Micros(1), ValueRef::Int(42));
     assert!(frames.send());
     assert_eq!(wait_for(&watcher, value_of("/tick")), (Micros(1), Value::Int(42)));

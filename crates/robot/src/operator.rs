@@ -26,7 +26,8 @@ pub trait OperatorPort {
     /// list before.
     ///
     /// # Errors
-    /// When a topic cannot be an input: a bad name, or one that the robot publishes.
+    /// When a topic cannot be an input: a bad name, or one that the robot publishes. When that is only known later,
+    /// [`OperatorPort::refused`] says it.
     fn declare(&mut self, inputs: &[InputSpec]) -> Result<(), ConfigError>;
 
     /// Takes the inputs back: no op mode wants any.
@@ -34,6 +35,12 @@ pub trait OperatorPort {
 
     /// Moves everything that arrived since the last call to the end of `into`, in order of arrival. Never waits.
     fn drain(&mut self, now: Micros, into: &mut Vec<OperatorSample>);
+
+    /// Why inputs that were declared earlier could not be made, told once. A port that always knows at once has nothing to
+    /// say here.
+    fn refused(&mut self) -> Option<ConfigError> {
+        None
+    }
 }
 
 /// A robot without a network: nobody can write anything.

@@ -97,8 +97,8 @@ pub trait OpMode {
     }
 }
 
-/// Builds an op mode's object.
-pub type Build = Box<dyn FnMut(&mut Setup<'_>) -> Result<Box<dyn OpMode>, ConfigError>>;
+/// Builds an op mode's object; `None` says that it cannot be had yet and that the next turn may ask again.
+pub type Build = Box<dyn FnMut(&mut Setup<'_>) -> Result<Option<Box<dyn OpMode>>, ConfigError>>;
 
 /// An op mode as the robot registers it.
 pub struct OpModeEntry {
@@ -114,7 +114,16 @@ impl OpModeEntry {
         info: OpModeInfo,
         mut build: impl FnMut(&mut Setup<'_>) -> Result<M, ConfigError> + 'static,
     ) -> Self {
-        Self { info, build: Box::new(move |setup| Ok(Box::new(build(setup)?))) }
+        Self::when_ready(info, move |setup| build(setup).map(Some))
+    }
+
+    /// An op mode that may have to be asked for over several turns, because the loop does not wait for what it needs.
+    pub fn when_ready<M: OpMode + 'static>(
+        info: OpModeInfo,
+        mut build: impl FnMut(&mut Setup<'_>) -> Result<Option<M>, ConfigError> + 'static,
+    ) -> Self {
+        let boxed = |mode: M| -> Box<dyn OpMode> { Box::new(mode) };
+        Self { info, build: Box::new(move |setup| Ok(build(setup)?.map(boxed))) }
     }
 }
 

@@ -6,10 +6,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use fieldlab_base::{ConfigError, Micros};
-use fieldlab_store::{Disk, FileLayer};
+use fieldlab_store::{Disk, FileLayer, Lock};
 use fieldlab_wpilog::{LogError, LogWriter, Overflow, WriterConfig, WriterStats};
 
-use crate::storage::{InlineStorage, Storage, StorageThread};
+use crate::storage::{InlineStorage, Retired, Storage, StorageThread};
 use crate::telemetry::{AkitSink, Door, LogSink, SinkId};
 
 /// The folder of a Systemcore for checkpoints; used when it is there.
@@ -52,6 +52,7 @@ pub struct Site {
     /// The file system.
     pub layers: Layers,
     open: Rc<RefCell<Option<OpenLog>>>,
+    retired: Rc<Retired>,
 }
 
 struct OpenLog {
@@ -88,6 +89,7 @@ impl Site {
             header: serde_json::Map::new(),
             layers: Rc::new(|| Box::new(Disk::new())),
             open: Rc::default(),
+            retired: Rc::default(),
         }
     }
 
@@ -116,17 +118,26 @@ impl Site {
         Ok(())
     }
 
-    /// The storage of the checkpoint.
+    /// Whether a storage of before still finishes its last save. Until it has, the checkpoint is neither to be read nor to
+    /// be locked. When the last clone of this site is dropped, it waits for that.
+    #[must_use]
+    pub fn storage_at_work(&self) -> bool {
+        self.retired.at_work()
+    }
+
+    /// The storage of the checkpoint, which holds `only` until its last save is done.
     ///
     /// # Errors
     /// When no thread can be started.
-    pub fn storage(&self) -> Result<Box<dyn Storage>, ConfigError> {
-        let (checkpoint, out) = (self.checkpoint.clone(), self.out_dir.clone());
+    pub fn storage(&self, only: Lock) -> Result<Box<dyn Storage>, ConfigError> {
+        let (checkpoint, out, only) = (self.checkpoint.clone(), self.out_dir.clone(), Some(only));
         match self.pace {
-            Pace::Virtual => Ok(Box::new(InlineStorage::new((self.layers)(), checkpoint, out))),
-            Pace::Realtime => StorageThread::start((self.layers)(), checkpoint, out)
-                .map(|thread| Box::new(thread) as Box<dyn Storage>)
-                .map_err(|e| ConfigError::new("site.storage", "a thread", e)),
+            Pace::Virtual => Ok(Box::new(InlineStorage::new((self.layers)(), checkpoint, out, only))),
+            Pace::Realtime => {
+                StorageThread::start((self.layers)(), checkpoint, out, only, Rc::clone(&self.retired))
+                    .map(|thread| Box::new(thread) as Box<dyn Storage>)
+                    .map_err(|e| ConfigError::new("site.storage", "a thread", e))
+            }
         }
     }
 

@@ -1,6 +1,8 @@
 //! The storage thread: checkpoints out of the loop, durable, and word of it back.
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, TrySendError, sync_channel};
@@ -9,7 +11,7 @@ use std::time::Duration;
 
 use fieldlab_base::Micros;
 use fieldlab_campaign::{Finish, Save, SaveReport};
-use fieldlab_store::{FileLayer, clear, save, set_aside};
+use fieldlab_store::{FileLayer, Lock, clear, save, set_aside};
 
 /// What is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,13 +68,15 @@ pub struct InlineStorage {
     log_dir: PathBuf,
     done: Vec<SaveReport>,
     free: Option<(Micros, Option<u64>)>,
+    /// Held for as long as this may write.
+    _only: Option<Lock>,
 }
 
 impl InlineStorage {
-    /// A storage of the file `checkpoint`, that watches the volume of `log_dir`.
+    /// A storage of the file `checkpoint`, that watches the volume of `log_dir`. It gives `only` up when it is dropped.
     #[must_use]
-    pub fn new(layer: Box<dyn FileLayer>, checkpoint: PathBuf, log_dir: PathBuf) -> Self {
-        Self { layer, checkpoint, log_dir, done: Vec::new(), free: None }
+    pub fn new(layer: Box<dyn FileLayer>, checkpoint: PathBuf, log_dir: PathBuf, only: Option<Lock>) -> Self {
+        Self { layer, checkpoint, log_dir, done: Vec::new(), free: None, _only: only }
     }
 }
 
@@ -104,7 +108,33 @@ impl std::fmt::Debug for InlineStorage {
     }
 }
 
-/// A storage on a thread of its own. Dropping it finishes what was submitted.
+/// Storage threads whose owners are gone, and which finish what was submitted to them. Dropping it waits for them.
+#[derive(Debug, Default)]
+pub struct Retired {
+    threads: RefCell<Vec<JoinHandle<()>>>,
+}
+
+impl Retired {
+    /// Whether any of them is still at work; until it is not, the file is not what was saved last, and its lock is held.
+    #[must_use]
+    pub fn at_work(&self) -> bool {
+        let mut threads = self.threads.borrow_mut();
+        threads.retain(|thread| !thread.is_finished());
+        !threads.is_empty()
+    }
+}
+
+impl Drop for Retired {
+    fn drop(&mut self) {
+        for thread in self.threads.take() {
+            // A panic on that thread has shown itself as a missing report.
+            thread.join().ok();
+        }
+    }
+}
+
+/// A storage on a thread of its own. Dropping it does not wait: the thread finishes what was submitted, gives up the lock
+/// and ends, among the [`Retired`].
 #[derive(Debug)]
 pub struct StorageThread {
     jobs: Option<SyncSender<Job>>,
@@ -114,10 +144,11 @@ pub struct StorageThread {
     in_flight: usize,
     free: Arc<AtomicU64>,
     thread: Option<JoinHandle<()>>,
+    retired: Rc<Retired>,
 }
 
 impl StorageThread {
-    /// Starts the thread.
+    /// Starts the thread, which holds `only` until it has done everything that it was given.
     ///
     /// # Errors
     /// When the operating system has no thread to give.
@@ -125,6 +156,8 @@ impl StorageThread {
         layer: Box<dyn FileLayer + Send>,
         checkpoint: PathBuf,
         log_dir: PathBuf,
+        only: Option<Lock>,
+        retired: Rc<Retired>,
     ) -> Result<Self, std::io::Error> {
         let (jobs, inbox) = sync_channel(QUEUE);
         // Reports never find it full: there is one for each job, and room for all jobs that can be in flight.
@@ -133,8 +166,10 @@ impl StorageThread {
         let shared = Arc::clone(&free);
         let thread = std::thread::Builder::new().name("fieldlab-storage".into()).spawn(move || {
             work(layer, &checkpoint, &log_dir, &inbox, &outbox, &shared);
+            drop(only);
         })?;
-        Ok(Self { jobs: Some(jobs), reports, refused: Vec::new(), in_flight: 0, free, thread: Some(thread) })
+        let (refused, in_flight, thread) = (Vec::new(), 0, Some(thread));
+        Ok(Self { jobs: Some(jobs), reports, refused, in_flight, free, thread, retired })
     }
 }
 
@@ -198,10 +233,7 @@ impl Storage for StorageThread {
 impl Drop for StorageThread {
     fn drop(&mut self) {
         self.jobs = None;
-        if let Some(thread) = self.thread.take() {
-            // A panic on that thread has shown itself as a missing report.
-            thread.join().ok();
-        }
+        self.retired.threads.borrow_mut().extend(self.thread.take());
     }
 }
 
@@ -209,7 +241,7 @@ impl Drop for StorageThread {
 mod tests {
     use super::*;
     use fieldlab_store::crash::CrashDisk;
-    use fieldlab_store::{Disk, finished_path};
+    use fieldlab_store::{Disk, finished_path, lock};
 
     fn save_job(seq: u64, text: &str) -> Job {
         Job::Save(Save { seq, bytes: text.as_bytes().into(), set_aside_first: false })
@@ -220,11 +252,13 @@ mod tests {
     }
 
     #[test]
-    fn the_thread_stores_in_order_and_finishes_when_dropped() {
+    fn the_thread_stores_in_order_and_finishes_what_it_has_when_its_owner_is_gone() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("c.json");
+        let (only, retired) = (lock(&path).unwrap(), Rc::<Retired>::default());
+        let (layer, logs) = (Box::new(Disk::new()), folder.path().to_owned());
         let mut storage =
-            StorageThread::start(Box::new(Disk::new()), path.clone(), folder.path().to_owned()).unwrap();
+            StorageThread::start(layer, path.clone(), logs, Some(only), Rc::clone(&retired)).unwrap();
         storage.submit(save_job(1, "one"));
         storage.submit(save_job(2, "two"));
         let mut reports = Vec::new();
@@ -235,14 +269,19 @@ mod tests {
         assert_eq!(reports, [ok(1), ok(2)]);
         assert!(storage.free_bytes(Micros::ZERO).is_some());
         storage.submit(save_job(3, "three"));
+        assert!(lock(&path).is_err());
         drop(storage);
+        while retired.at_work() {
+            std::thread::yield_now();
+        }
         assert_eq!(std::fs::read(&path).unwrap(), b"three");
+        lock(&path).unwrap();
     }
 
     #[test]
     fn finish_leaves_the_marker_and_nothing_else() {
         let path = PathBuf::from("lab/c.json");
-        let mut storage = InlineStorage::new(Box::new(CrashDisk::new()), path.clone(), "lab".into());
+        let mut storage = InlineStorage::new(Box::new(CrashDisk::new()), path.clone(), "lab".into(), None);
         storage.submit(save_job(1, "one"));
         storage.submit(save_job(2, "two"));
         storage.submit(Job::Finish(Finish { seq: 3, marker: b"done".as_slice().into() }));
@@ -257,7 +296,7 @@ mod tests {
     fn a_full_disk_is_reported_with_its_step() {
         let mut disk = CrashDisk::new();
         disk.set_capacity(Some(0));
-        let mut storage = InlineStorage::new(Box::new(disk), "lab/c.json".into(), "lab".into());
+        let mut storage = InlineStorage::new(Box::new(disk), "lab/c.json".into(), "lab".into(), None);
         storage.submit(save_job(1, "one"));
         let mut reports = Vec::new();
         storage.poll(&mut reports);

@@ -102,7 +102,7 @@ fn a_turn_in_which_no_text_array_or_topic_changes_allocates_nothing() {
     let (panel, hub, door) = (DriverPanel::new(), network::hub().unwrap(), Door::new());
     let changed = Rc::new(Cell::new(false));
     door.attach(Box::new(Probe { long: Vec::new(), changed: Rc::clone(&changed) }));
-    door.attach(Box::new(NtSink::queued(hub.clone())));
+    door.attach(Box::new(NtSink::queued(&hub)));
     let fake = FakeRobot::new();
     fake.0.borrow_mut().record = false;
     let parts = LoopParts {

@@ -1,6 +1,7 @@
 //! The robot, its pack and the field around it, stepped a millisecond at a time.
 
 mod io;
+mod parts;
 
 pub use io::{MAX_SPEED_MPS, MECHANISMS, SharedWorld};
 mod random;
@@ -9,7 +10,7 @@ use std::collections::BTreeMap;
 
 use fieldlab_base::{ConfigError, Micros};
 use fieldlab_motion::SwerveKinematics;
-use fieldlab_robot::hw::{GyroReading, MODULES, ModuleReading, Reading};
+use fieldlab_robot::hw::{ChannelAmps, GyroReading, MODULES, ModuleReading, Reading};
 use fieldlab_values::Translation2d;
 
 use crate::battery::{Battery, BatteryConfig};
@@ -123,6 +124,7 @@ pub struct World {
     last_modules: [Option<Reading<ModuleReading>>; MODULES],
     last_gyro: Option<Reading<GyroReading>>,
     last_battery: Option<Reading<f64>>,
+    last_power: Option<Reading<ChannelAmps>>,
     metres_driven: f64,
     swaps: u32,
 }
@@ -164,6 +166,7 @@ impl World {
             last_modules: [None; MODULES],
             last_gyro: None,
             last_battery: None,
+            last_power: None,
             metres_driven: 0.0,
             swaps: 0,
             config,

@@ -153,3 +153,22 @@ fn the_same_seed_is_the_same_robot_and_another_is_another() {
     assert_eq!(run(5), run(5));
     assert_ne!(run(5), run(6));
 }
+
+#[test]
+fn the_channels_carry_what_the_bus_gives_and_the_facts_are_the_drives_own() {
+    let mut world = World::new(perfect(), 1).unwrap();
+    let facts = world.facts();
+    facts.check(world.description().drive).unwrap();
+    let (drive, power) = (facts.drive.unwrap(), facts.power.unwrap());
+    assert_eq!(drive.geometry().wheel_radius_m, world.config().drawn_wheel_radius_m);
+    assert_eq!((drive.devices().count(), power.channels), (12, 24));
+
+    world.place(2.0, 4.0, 0.0);
+    let inputs = turns(&mut world, &volts(4.0), 6);
+    let carried = inputs.power.unwrap();
+    assert_eq!(turns(&mut world, &volts(4.0), 1).power, Some(carried), "ten times a second");
+    let sum: f64 = carried.value.amps.iter().flatten().sum();
+    let (_, bus_amps) = world.bus();
+    // The module's steps are an eighth of an ampere, and the last reading is a turn or two old.
+    assert!(sum > 4.0 && (sum - bus_amps).abs() < 0.35 * bus_amps + 1.0, "{sum} A of {bus_amps} A");
+}

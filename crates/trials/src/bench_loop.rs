@@ -98,7 +98,7 @@ pub fn run(options: &Options) -> Result<Figures> {
     })?;
 
     let (panel, mut door) = (DriverPanel::new(), Door::new());
-    door.attach(Box::new(NtSink::queued(hub.clone())));
+    door.attach(Box::new(NtSink::queued(&hub)));
     let parts = LoopParts {
         io: Box::new(BusyRobot { turn: 0.0 }),
         station: Box::new(panel.clone()),

@@ -201,7 +201,7 @@ impl Life {
         start.finished = finished;
         let runner = Runner::new(plan.clone(), RunnerConfig::default(), start)
             .context("the runner refused its plan")?;
-        let storage = InlineStorage::new(Box::new(disk.clone()), path, PathBuf::from("out"));
+        let storage = InlineStorage::new(Box::new(disk.clone()), path, PathBuf::from("out"), None);
         world.boots += 1;
         Ok(Self {
             runner,

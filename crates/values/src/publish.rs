@@ -51,6 +51,10 @@ pub trait Publish {
     /// Sets the topic's value for this turn. A value of the wrong family, or an index that was never declared, is
     /// counted and dropped: a robot does not stop over a number.
     fn put(&mut self, index: u32, value: ValueRef<'_>);
+
+    /// Takes the topic's value back: until it is set again, nobody sees the topic at all. For what is not known any more;
+    /// absent is not zero, and NaN is no answer. An index that was never declared is counted and dropped.
+    fn retract(&mut self, index: u32);
 }
 
 /// A Rust type that can be published.
@@ -101,6 +105,11 @@ impl<T: Published + ?Sized> Publisher<T> {
     /// Sets the value for this turn.
     pub fn set(self, to: &mut dyn Publish, value: &T) {
         value.with_value(&mut |v| to.put(self.index, v));
+    }
+
+    /// Takes the value back; see [`Publish::retract`].
+    pub fn retract(self, to: &mut dyn Publish) {
+        to.retract(self.index);
     }
 }
 

@@ -309,6 +309,9 @@ impl Publish for Sink {
         let ValueRef::Raw(bytes) = value else { panic!("{value:?}") };
         self.puts.push((index, bytes.to_vec()));
     }
+    fn retract(&mut self, index: u32) {
+        panic!("nothing here retracts {index}");
+    }
 }
 
 #[test]

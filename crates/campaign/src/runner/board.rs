@@ -109,17 +109,17 @@ pub struct Board {
     pub prompt_key: Text,
     /// `PromptSeq`: counts prompts over the whole session; a page commits by writing it to `Advance`.
     pub prompt_seq: i64,
-    /// `PromptMin`; NaN on the wire when there is none.
+    /// `PromptMin`, when a question has one.
     pub prompt_min: Option<f64>,
-    /// `PromptMax`; NaN on the wire when there is none.
+    /// `PromptMax`, when a question has one.
     pub prompt_max: Option<f64>,
     /// `LastCommit`: what was accepted, once it is durable, or why not.
     pub last_commit: Text,
     /// `Plan`: JSON.
     pub plan: Text,
-    /// `GateMinVolts`: of the gate in force; NaN on the wire when there is none.
+    /// `GateMinVolts`, of the gate in force when there is one.
     pub gate_min_volts: Option<f64>,
-    /// `GateResumeVolts`: of the gate in force; NaN on the wire when there is none.
+    /// `GateResumeVolts`, of the gate in force when there is one.
     pub gate_resume_volts: Option<f64>,
     /// `PreArm`: `<name>|pass`, `<name>|warn|<reason>`, `<name>|fail|<reason>`.
     pub pre_arm: Rows,

@@ -66,6 +66,6 @@ impl FieldLabOpMode {
 
 impl From<FieldLabOpMode> for OpModeEntry {
     fn from(lab: FieldLabOpMode) -> Self {
-        Self::new(INFO, move |setup| run::FieldLab::build(&lab.campaign, lab.config, setup))
+        Self::when_ready(INFO, move |setup| run::FieldLab::build(&lab.campaign, lab.config, setup))
     }
 }

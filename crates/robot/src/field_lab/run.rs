@@ -11,7 +11,7 @@ use fieldlab_campaign::{
     ActId, ActReport, ActRequest, AlertLevel as Level, BatteryReading, Campaign, RunnerConfig, RunnerInput,
     SaveReport, Start, State, StepKind, Topics,
 };
-use fieldlab_store::{Lock, lock};
+use fieldlab_store::lock;
 use fieldlab_values::{Publisher, Root};
 use serde_json::{Value as Json, json};
 
@@ -49,8 +49,6 @@ pub(super) struct FieldLab {
     /// The session whose log was opened since the last enable.
     logged: String,
     scope: Scope,
-    /// Last, so that it is given up when everything else is gone.
-    _only: Lock,
 }
 
 struct RunningAct {
@@ -61,12 +59,16 @@ struct RunningAct {
 }
 
 impl FieldLab {
+    /// `None` while the object before still finishes its last save: what it saves is where this one goes on.
     pub(super) fn build(
         campaign: &Rc<Campaign<RobotAct>>,
         config: RunnerConfig,
         setup: &mut Setup<'_>,
-    ) -> Result<Self, ConfigError> {
+    ) -> Result<Option<Self>, ConfigError> {
         let site = setup.site.clone();
+        if site.storage_at_work() {
+            return Ok(None);
+        }
         if site.checkpoint == default_checkpoint() {
             site.check_checkpoint_place()?;
         }
@@ -104,7 +106,7 @@ impl FieldLab {
             act_topics,
             records: Records::default(),
             manifest: manifest_topic,
-            storage: site.storage()?,
+            storage: site.storage(only)?,
             site,
             saved: Vec::with_capacity(8),
             pre_arm: PreArm::new(setup.hardware.geometry().is_some()),
@@ -114,7 +116,6 @@ impl FieldLab {
             log_failed: None,
             logged: String::new(),
             scope,
-            _only: only,
         };
         if !lab.runner.board().session.as_str().is_empty() {
             // A session that goes on is logged from now, also while the robot waits for its battery.
@@ -122,7 +123,7 @@ impl FieldLab {
             // By a virtual clock the disk is not on the robot's time, and the pre-arm list wants something durable.
             lab.site.settle_log();
         }
-        Ok(lab)
+        Ok(Some(lab))
     }
 
     fn open_log(&self, setup: &Setup<'_>) -> Result<(), ConfigError> {

@@ -3,7 +3,7 @@
 use fieldlab_base::Micros;
 use fieldlab_values::Pose2d;
 
-use super::{MAX_MECHANISMS, MODULES};
+use super::{ChannelAmps, MAX_MECHANISMS, MODULES};
 
 /// A value and the instant it was measured, by the loop's clock.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -93,6 +93,8 @@ pub struct Inputs {
     pub modules: [Option<Reading<ModuleReading>>; MODULES],
     /// The newest vision pose.
     pub vision: Option<Reading<VisionReading>>,
+    /// What the channels of the power distribution carry.
+    pub power: Option<Reading<ChannelAmps>>,
     /// The named mechanisms, in the order of [`RobotDescription::mechanisms`](super::RobotDescription::mechanisms).
     pub mechanisms: [Option<Reading<MechanismReading>>; MAX_MECHANISMS],
     /// Wheel and gyro odometry, integrated by the loop since it started: the robot in the frame of where it stood then.
@@ -109,6 +111,7 @@ impl Inputs {
         gyro: None,
         modules: [None; MODULES],
         vision: None,
+        power: None,
         mechanisms: [None; MAX_MECHANISMS],
         odometry: None,
     };

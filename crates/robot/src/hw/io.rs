@@ -3,8 +3,9 @@
 use fieldlab_base::{ConfigError, Micros, check};
 
 use super::{
-    DriveCommand, GyroReading, Inputs, MAX_MECHANISMS, MODULES, MechanismCommand, MechanismReading,
-    ModuleReading, Outputs, Reading, VisionReading,
+    CanRegistry, DriveCommand, GyroInfo, GyroReading, HardwareFacts, Inputs, MAX_MECHANISMS, MODULES,
+    MechanismCommand, MechanismReading, ModuleReading, Outputs, PowerDistribution, Reading, SwerveConstants,
+    VisionReading,
 };
 
 /// The whole robot, as the loop talks to it: read once, apply once.
@@ -24,6 +25,17 @@ pub trait RobotIo {
     fn zero_module(&mut self, module: usize) -> bool {
         let _: usize = module;
         false
+    }
+
+    /// What the parts say of themselves, for the identity sheet. Asked before the first turn, and again when
+    /// [`RobotIo::facts_revision`] has changed.
+    fn facts(&self) -> HardwareFacts {
+        HardwareFacts::default()
+    }
+
+    /// Changes whenever [`RobotIo::facts`] would answer something new; asked every turn, so it must be cheap.
+    fn facts_revision(&self) -> u64 {
+        0
     }
 }
 
@@ -110,6 +122,10 @@ pub trait Battery {
 pub trait Gyro {
     /// Raw yaw, or nothing when the gyro is silent.
     fn read(&mut self, now: Micros) -> Option<Reading<GyroReading>>;
+    /// What it is, when it can say.
+    fn info(&self) -> Option<GyroInfo> {
+        None
+    }
 }
 
 /// A drive with four steered wheels.
@@ -122,12 +138,24 @@ pub trait SwerveDrive {
     fn apply(&mut self, now: Micros, command: DriveCommand);
     /// Takes the module's present steering angle as straight forward; answers whether it could.
     fn zero_module(&mut self, module: usize) -> bool;
+    /// What it was built from, when it kept that; [`SwerveConstants::geometry`] must be its [geometry](Self::geometry).
+    fn constants(&self) -> Option<SwerveConstants> {
+        None
+    }
 }
 
 /// A camera system that knows the field.
 pub trait Vision {
     /// The newest pose, or nothing when no tag is seen.
     fn pose(&mut self, now: Micros) -> Option<Reading<VisionReading>>;
+    /// The names of its cameras; empty when it cannot say.
+    fn cameras(&self) -> Vec<String> {
+        Vec::new()
+    }
+    /// Changes whenever [`Vision::cameras`] would answer something new: cameras that come up late.
+    fn cameras_revision(&self) -> u64 {
+        0
+    }
 }
 
 /// A mechanism that follows a setpoint.
@@ -153,6 +181,10 @@ pub struct Parts {
     pub drive: Option<Box<dyn SwerveDrive>>,
     /// Its cameras.
     pub vision: Option<Box<dyn Vision>>,
+    /// Its power distribution.
+    pub power: Option<Box<dyn PowerDistribution>>,
+    /// The registry in which its mechanisms claimed their devices.
+    pub can: CanRegistry,
     /// Its mechanisms; those beyond [`MAX_MECHANISMS`] are refused by [`RobotDescription::check`].
     pub mechanisms: Vec<Box<dyn Mechanism>>,
 }
@@ -170,6 +202,7 @@ impl RobotIo for Parts {
         inputs.battery_volts = self.battery.as_mut().and_then(|b| b.volts(now));
         inputs.gyro = self.gyro.as_mut().and_then(|g| g.read(now));
         inputs.vision = self.vision.as_mut().and_then(|v| v.pose(now));
+        inputs.power = self.power.as_mut().and_then(|p| p.read(now));
         for (i, slot) in inputs.modules.iter_mut().enumerate() {
             *slot = self.drive.as_mut().and_then(|d| d.module(i, now));
         }
@@ -189,6 +222,22 @@ impl RobotIo for Parts {
 
     fn zero_module(&mut self, module: usize) -> bool {
         self.drive.as_mut().is_some_and(|d| d.zero_module(module))
+    }
+
+    fn facts(&self) -> HardwareFacts {
+        HardwareFacts {
+            drive: self.drive.as_ref().and_then(|d| d.constants()),
+            gyro: self.gyro.as_ref().and_then(|g| g.info()),
+            power: self.power.as_ref().map(|p| p.info()),
+            cameras: self.vision.as_ref().map(|v| v.cameras()).unwrap_or_default(),
+            devices: self.can.devices(),
+        }
+    }
+
+    fn facts_revision(&self) -> u64 {
+        let cameras = self.vision.as_ref().map_or(0, |v| v.cameras_revision());
+        // Both only count upwards, so their sum stands still only when both do.
+        self.can.revision().wrapping_add(cameras)
     }
 }
 

@@ -4,11 +4,18 @@
 //! something takes a lease from the [`Hardware`] handle; whoever wants to know something reads its snapshot, which does
 //! not change during a turn. A number that the robot does not have is `None`, never zero.
 
+mod can;
+mod facts;
 mod handle;
 mod inputs;
 mod io;
 mod outputs;
 
+pub use can::{CanClaim, CanDevice, CanRegistry, DeviceClass, bus_name, rows as can_rows};
+pub use facts::{
+    ChannelAmps, GyroInfo, HardwareFacts, MAX_CHANNELS, ModuleConstants, PowerDistribution, PowerInfo,
+    SwerveConstants,
+};
 pub use handle::{Hardware, MechanismHandle};
 pub use inputs::{GyroReading, Inputs, MechanismReading, ModuleReading, Reading, VisionReading};
 pub use io::{

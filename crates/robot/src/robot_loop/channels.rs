@@ -7,8 +7,8 @@ use fieldlab_values::{Pose2d, Publisher, Root, Rotation2d, SwerveModulePosition,
 
 use crate::driver_station::DriverState;
 use crate::hw::{
-    DriveCommand, DriveGeometry, Inputs, MODULES, MechanismCommand, MechanismReading, ModuleReading, Outputs,
-    RobotDescription,
+    ChannelAmps, DriveCommand, DriveGeometry, Inputs, MODULES, MechanismCommand, MechanismReading,
+    ModuleReading, Outputs, Reading, RobotDescription,
 };
 use crate::opmode::OpModeKind;
 use crate::telemetry::Door;
@@ -141,6 +141,32 @@ impl MechanismChannels {
     }
 }
 
+/// What each channel of the power distribution carries, as one array.
+struct PowerChannels {
+    amps: Publisher<[f64]>,
+    values: Vec<f64>,
+    last: Option<Micros>,
+}
+
+impl PowerChannels {
+    fn new(door: &mut Door, channels: u8) -> Result<Self, ConfigError> {
+        let amps = Publisher::declare(door, Root::Catalyst, "Power/ChannelAmps", "A")?;
+        Ok(Self { amps, values: vec![0.0; usize::from(channels)], last: None })
+    }
+
+    /// An array cannot leave a place empty: it is published when every channel has a reading.
+    fn put(&mut self, door: &mut Door, reading: &Reading<ChannelAmps>) {
+        if !is_new(&mut self.last, reading.at) {
+            return;
+        }
+        for (value, amps) in self.values.iter_mut().zip(reading.value.amps) {
+            let Some(amps) = amps else { return };
+            *value = amps;
+        }
+        self.amps.set(door, &self.values);
+    }
+}
+
 /// The loop's own publishers. A reading is published when it is new: a sensor that froze leaves a gap, not a line.
 pub(super) struct LoopChannels {
     wheel_radius_m: f64,
@@ -154,6 +180,7 @@ pub(super) struct LoopChannels {
     odometry: Publisher<Pose2d>,
     vision: Publisher<Pose2d>,
     vision_last: Option<Micros>,
+    power: Option<PowerChannels>,
     active: Publisher<str>,
     running: Publisher<bool>,
     control: Publisher<i64>,
@@ -188,6 +215,7 @@ impl LoopChannels {
             odometry: Publisher::catalyst(door, names::ODOMETRY_POSE)?,
             vision: Publisher::catalyst(door, names::VISION_POSE)?,
             vision_last: None,
+            power: None,
             active: Publisher::catalyst(door, "OpMode/Active")?,
             running: Publisher::catalyst(door, "OpMode/Running")?,
             control: Publisher::declare(door, Root::Bare, "/FMSInfo/FMSControlData", "")?,
@@ -202,6 +230,12 @@ impl LoopChannels {
             health_said: None,
             took: None,
         })
+    }
+
+    /// Makes room for a power distribution of so many channels.
+    pub(super) fn add_power(&mut self, door: &mut Door, channels: u8) -> Result<(), ConfigError> {
+        self.power = Some(PowerChannels::new(door, channels)?);
+        Ok(())
     }
 
     pub(super) fn note_duration(&mut self, took: Micros) {
@@ -223,6 +257,9 @@ impl LoopChannels {
         }
         if let Some(pose) = &inputs.odometry {
             self.odometry.set(door, pose);
+        }
+        if let (Some(power), Some(reading)) = (&mut self.power, inputs.power) {
+            power.put(door, &reading);
         }
         for (channels, reading) in self.modules.iter_mut().zip(&inputs.modules) {
             if let Some(reading) = reading.filter(|r| is_new(&mut channels.last, r.at)) {

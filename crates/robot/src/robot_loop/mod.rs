@@ -99,7 +99,8 @@ impl RobotLoop {
     ///
     /// # Errors
     /// A period that is not positive, two op modes of one name, a robot that [cannot be described](
-    /// crate::hw::RobotDescription::check), or topics that were declared before.
+    /// crate::hw::RobotDescription::check) or whose [facts](crate::hw::HardwareFacts::check) contradict it, or topics that
+    /// were declared before.
     pub fn new(config: LoopConfig, parts: LoopParts) -> Result<Self, ConfigError> {
         let LoopParts { io, station, operator, mut door, site, op_modes } = parts;
         if config.period <= Micros::ZERO {
@@ -107,7 +108,12 @@ impl RobotLoop {
         }
         let hardware = Hardware::new(io.description())?;
         let alerts = Alerts::new(&mut door)?;
-        let channels = LoopChannels::new(&mut door, hardware.description())?;
+        let mut channels = LoopChannels::new(&mut door, hardware.description())?;
+        let facts = io.facts();
+        facts.check(hardware.geometry())?;
+        if let Some(power) = &facts.power {
+            channels.add_power(&mut door, power.channels)?;
+        }
         let odometry = hardware.geometry().map(channels::WheelOdometry::new).transpose()?;
         Ok(Self {
             selection: Selection::new(op_modes)?,
@@ -141,6 +147,9 @@ impl RobotLoop {
         let inputs = self.snapshot(tick, enabled);
         self.samples.clear();
         self.operator.drain(now, &mut self.samples);
+        if let Some(refused) = self.operator.refused() {
+            self.alerts.raise(AlertLevel::Error, "Inputs", &refused.to_string());
+        }
 
         let mut environment = Environment {
             tick,

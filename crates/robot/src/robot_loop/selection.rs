@@ -13,6 +13,9 @@ use crate::site::Site;
 use crate::telemetry::{AlertLevel, Alerts, Door};
 
 const SOURCE: &str = "OpMode";
+/// An op mode that is not ready for longer than this is worth a word: a save takes milliseconds.
+const SOON: Micros = Micros::from_millis(500);
+const UNREADY: &str = "waits for the storage to finish what was submitted before";
 
 /// What the loop lends the op mode for one turn.
 pub(super) struct Environment<'a> {
@@ -31,12 +34,14 @@ pub(super) struct Environment<'a> {
 /// The registered op modes and the one that is alive.
 ///
 /// `Nothing` (none selected) → `Built` (selected, disabled) → `Started` (enabled) → on disable `Built` again, or `Nothing`
-/// when objects are rebuilt, which becomes `Built` in the next turn. A panic or a refusal leads to `Faulted`, which lasts
-/// until a person disables or selects another op mode.
+/// when objects are rebuilt, which becomes `Built` in the next turn or, when the op mode is not ready, in a later one. A
+/// panic or a refusal leads to `Faulted`, which lasts until a person disables or selects another op mode.
 pub(super) struct Selection {
     entries: Vec<OpModeEntry>,
     selected: Option<OpModeId>,
     alive: Alive,
+    /// Since when the selected op mode has not been ready.
+    unready: Option<Micros>,
 }
 
 enum Alive {
@@ -57,7 +62,7 @@ impl Selection {
         if u16::try_from(entries.len()).is_err() {
             return Err(ConfigError::new("op_modes", "at most 65535 op modes", entries.len()));
         }
-        Ok(Self { entries, selected: None, alive: Alive::Nothing })
+        Ok(Self { entries, selected: None, alive: Alive::Nothing, unready: None })
     }
 
     pub(super) fn find(&self, name: &str) -> Option<OpModeId> {
@@ -159,6 +164,7 @@ impl Selection {
         }
         self.alive = Alive::Nothing;
         self.selected = None;
+        self.unready = None;
         env.hardware.release_kept();
         env.operator.withdraw();
         env.alerts.clear_source(SOURCE);
@@ -190,7 +196,17 @@ impl Selection {
         };
         let built = catch_unwind(AssertUnwindSafe(|| (entry.build)(&mut setup)));
         match built {
-            Ok(Ok(op_mode)) => self.alive = Alive::Built(op_mode),
+            Ok(Ok(Some(op_mode))) => {
+                self.alive = Alive::Built(op_mode);
+                self.unready = None;
+                env.alerts.clear(AlertLevel::Warning, SOURCE, UNREADY);
+            }
+            Ok(Ok(None)) => {
+                let since = *self.unready.get_or_insert(env.tick.now);
+                if env.tick.now.since(since) >= SOON {
+                    env.alerts.raise(AlertLevel::Warning, SOURCE, UNREADY);
+                }
+            }
             Ok(Err(refused)) => self.fail(format!("could not be built: {refused}"), env),
             Err(payload) => self.fail(format!("panicked while it was built: {}", text(&*payload)), env),
         }

@@ -25,7 +25,7 @@ struct Core {
     now: Micros,
     topics: Vec<Topic>,
     cells: Vec<Cell>,
-    by_key: BTreeMap<(Root, Box<str>), u32>,
+    by_key: BTreeMap<Root, BTreeMap<Box<str>, u32>>,
     dirty: Vec<(u32, bool)>,
     events: Vec<(u32, Value)>,
     /// Whether this turn's frame holds a sticky topic.
@@ -48,6 +48,8 @@ pub(super) struct Cell {
     written: Micros,
     /// Its place in `dirty` in this turn; [`CLEAN`] when it is not there.
     dirty: u32,
+    /// Its value was taken back and none was set since.
+    pub(super) retracted: bool,
     heartbeat: bool,
     sticky: bool,
     /// Somebody holds the right to publish it.
@@ -171,6 +173,10 @@ impl Publish for Door {
     fn put(&mut self, index: u32, value: ValueRef<'_>) {
         self.core.borrow_mut().put(index, value);
     }
+
+    fn retract(&mut self, index: u32) {
+        self.core.borrow_mut().retract(index);
+    }
 }
 
 impl std::fmt::Debug for Door {
@@ -189,7 +195,7 @@ impl Core {
                 format!("{:?}", spec.key),
             ));
         }
-        if let Some(&index) = self.by_key.get(&(spec.root, Box::from(spec.key))) {
+        if let Some(index) = self.find(spec.root, spec.key) {
             let at = index as usize;
             let path = format!("telemetry.{}", spec.key);
             if self.cells[at].claimed {
@@ -203,6 +209,10 @@ impl Core {
             return Ok(index);
         }
         Ok(self.add(spec, sticky))
+    }
+
+    fn find(&self, root: Root, key: &str) -> Option<u32> {
+        self.by_key.get(&root)?.get(key).copied()
     }
 
     fn add(&mut self, spec: &TopicSpec<'_>, sticky: bool) -> u32 {
@@ -220,9 +230,10 @@ impl Core {
         let family = spec.data_type.family();
         let heartbeat = matches!(family, Family::Boolean | Family::Int | Family::Float | Family::Double)
             || spec.data_type.struct_name().is_some_and(|(_, array)| !array);
-        self.by_key.insert((spec.root, spec.key.into()), index);
+        self.by_key.entry(spec.root).or_default().insert(spec.key.into(), index);
         let slot = Slot::new(family);
-        self.cells.push(Cell { slot, written: Micros::MIN, dirty: CLEAN, heartbeat, sticky, claimed: true });
+        let (written, dirty, retracted, claimed) = (Micros::MIN, CLEAN, false, true);
+        self.cells.push(Cell { slot, written, dirty, retracted, heartbeat, sticky, claimed });
         self.topics.push(topic);
         // Room for every topic to change in one turn, so that the turn itself never grows it.
         let missing = self.topics.len().saturating_sub(self.dirty.len());
@@ -233,7 +244,7 @@ impl Core {
     /// Publishes a struct's schema, once for the life of the door.
     fn schema(&mut self, name: &str, text: &str) {
         let key = format!("struct:{name}");
-        if self.by_key.contains_key(&(Root::Schema, Box::from(key.as_str()))) {
+        if self.find(Root::Schema, &key).is_some() {
             return;
         }
         let data_type = DataType::Other("structschema".into());
@@ -248,10 +259,22 @@ impl Core {
         };
         match cell.slot.store(value) {
             Stored::WrongFamily => self.bad_writes += 1,
+            Stored::Changed | Stored::Same if std::mem::take(&mut cell.retracted) => self.mark(index, true),
             Stored::Changed => self.mark(index, true),
             Stored::Same if cell.written == Micros::MIN => self.mark(index, true),
             Stored::Same if cell.heartbeat && self.now - cell.written >= HEARTBEAT => self.mark(index, false),
             Stored::Same => {}
+        }
+    }
+
+    fn retract(&mut self, index: u32) {
+        match self.cells.get_mut(index as usize) {
+            None => self.bad_writes += 1,
+            Some(cell) if cell.retracted => {}
+            Some(cell) => {
+                cell.retracted = true;
+                self.mark(index, true);
+            }
         }
     }
 
@@ -330,6 +353,10 @@ impl Publish for Scope {
 
     fn put(&mut self, index: u32, value: ValueRef<'_>) {
         self.door.put(index, value);
+    }
+
+    fn retract(&mut self, index: u32) {
+        self.door.retract(index);
     }
 }
 
@@ -436,6 +463,33 @@ mod tests {
         assert_eq!(memory.all("/Catalyst/A"), [Value::Double(2.0)]);
         assert_eq!(memory.all("/Catalyst/E").len(), 2);
         assert_eq!(door.bad_writes(), 3);
+    }
+
+    #[test]
+    fn what_is_not_known_any_more_is_not_there() {
+        let (mut door, memory) = bench();
+        let a = Publisher::<f64>::catalyst(&mut door, "A").unwrap();
+        let mut turn = |values: &[Option<f64>]| {
+            for value in values {
+                match value {
+                    Some(value) => a.set(&mut door, value),
+                    None => a.retract(&mut door),
+                }
+            }
+            door.end();
+            memory.last("/Catalyst/A")
+        };
+        let one = Some(Value::Double(1.0));
+        assert_eq!(turn(&[Some(1.0)]), one);
+        assert_eq!(turn(&[None]), None);
+        assert_eq!(turn(&[None, Some(1.0)]), one, "the same value is there again");
+        assert_eq!(turn(&[Some(2.0), None]), None, "the last word of a turn counts");
+        let late = MemorySink::new();
+        door.attach(Box::new(late.clone()));
+        door.end();
+        assert_eq!(late.last("/Catalyst/A"), None);
+        door.retract(99);
+        assert_eq!(door.bad_writes(), 1);
     }
 
     #[test]

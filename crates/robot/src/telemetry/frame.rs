@@ -79,14 +79,22 @@ impl<'a> Frame<'a> {
             changed: true,
         });
         events.chain(self.dirty.iter().filter_map(move |&(topic, changed)| {
-            Some(FrameEntry { topic, value: cells.get(topic as usize)?.slot.get(), changed })
+            let cell = cells.get(topic as usize).filter(|cell| !cell.retracted)?;
+            Some(FrameEntry { topic, value: cell.slot.get(), changed })
         }))
     }
 
-    /// The newest value of a topic, set in this turn or before.
+    /// The topics whose values were taken back in this turn. Each is gone until an entry sets it again.
+    pub fn retracted(&self) -> impl Iterator<Item = u32> + use<'a> {
+        let cells = self.cells;
+        let gone = move |topic: u32| cells.get(topic as usize).is_some_and(|cell| cell.retracted);
+        self.dirty.iter().map(|&(topic, _)| topic).filter(move |topic| gone(*topic))
+    }
+
+    /// The newest value of a topic, set in this turn or before and not taken back since.
     #[must_use]
     pub fn newest(&self, topic: u32) -> Option<ValueRef<'a>> {
-        self.cells.get(topic as usize).map(|cell| cell.slot.get())
+        self.cells.get(topic as usize).filter(|cell| !cell.retracted).map(|cell| cell.slot.get())
     }
 
     /// The topic of this index.

@@ -31,6 +31,8 @@ struct Kept {
     names: Vec<Rc<str>>,
     topics: Vec<Topic>,
     records: Vec<Record>,
+    /// By topic index: whether its value was taken back.
+    retracted: Vec<bool>,
 }
 
 impl MemorySink {
@@ -46,10 +48,13 @@ impl MemorySink {
         self.kept.borrow().records.clone()
     }
 
-    /// The newest value of the topic of this name.
+    /// The newest value of the topic of this name; none while it is retracted.
     #[must_use]
     pub fn last(&self, name: &str) -> Option<Value> {
         let kept = self.kept.borrow();
+        if kept.names.iter().zip(&kept.retracted).any(|(known, gone)| *gone && &**known == name) {
+            return None;
+        }
         kept.records.iter().rev().find(|r| &*r.name == name).map(|r| r.value.clone())
     }
 
@@ -90,10 +95,18 @@ impl Sink for MemorySink {
         let mut kept = self.kept.borrow_mut();
         kept.names.push(topic.nt_name().unwrap_or_else(|| topic.log_name()).into());
         kept.topics.push(topic.clone());
+        kept.retracted.push(false);
     }
 
     fn frame(&mut self, frame: &Frame<'_>) {
-        let mut kept = self.kept.borrow_mut();
+        let kept = &mut *self.kept.borrow_mut();
+        let mut mark = |topic: u32, gone: bool| {
+            if let Some(slot) = kept.retracted.get_mut(topic as usize) {
+                *slot = gone;
+            }
+        };
+        frame.retracted().for_each(|topic| mark(topic, true));
+        frame.entries().for_each(|entry| mark(entry.topic, false));
         for entry in frame.entries().filter(|e| e.changed) {
             if let Some(name) = kept.names.get(entry.topic as usize).cloned() {
                 kept.records.push(Record { at: frame.at, name, value: entry.value.to_value() });

@@ -166,7 +166,13 @@ impl Drive {
     /// Amps drawn from a battery of `bus_volts`, from the last step's duties and currents.
     #[must_use]
     pub fn supply_amps(&self) -> f64 {
-        (0..4).map(|i| self.duty[i] * self.amps[i]).sum()
+        (0..4).map(|i| self.module_supply_amps(i)).sum()
+    }
+
+    /// The part of it that drive motor `i` draws.
+    #[must_use]
+    pub const fn module_supply_amps(&self, i: usize) -> f64 {
+        self.duty[i] * self.amps[i]
     }
 
     /// One [`STEP_SECS`] with the battery at `bus_volts`; `load_volts` is a disturbance on each motor, in volts.

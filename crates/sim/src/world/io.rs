@@ -6,7 +6,7 @@ use std::rc::Rc;
 use fieldlab_base::Micros;
 use fieldlab_motion::{desaturate, optimise};
 use fieldlab_robot::hw::{
-    DriveCommand, DriveGeometry, GyroReading, Inputs, MODULES, MechanismCommand, MechanismInfo,
+    DriveCommand, GyroReading, HardwareFacts, Inputs, MODULES, MechanismCommand, MechanismInfo,
     MechanismReading, ModuleReading, Outputs, Reading, RobotDescription, RobotIo, VisionReading,
 };
 use fieldlab_values::{ChassisSpeeds, Pose2d};
@@ -72,6 +72,10 @@ impl RobotIo for SharedWorld {
     fn zero_module(&mut self, module: usize) -> bool {
         self.world.borrow_mut().zero_module(module)
     }
+
+    fn facts(&self) -> HardwareFacts {
+        self.world.borrow().facts()
+    }
 }
 
 /// Turns every instant of a snapshot into the clock of code that was switched on at `booted_at`.
@@ -84,6 +88,7 @@ fn turn_back(inputs: &mut Inputs, booted_at: Micros) {
     back(&mut inputs.battery_volts, booted_at);
     back(&mut inputs.gyro, booted_at);
     back(&mut inputs.vision, booted_at);
+    back(&mut inputs.power, booted_at);
     inputs.modules.iter_mut().for_each(|m| back(m, booted_at));
     inputs.mechanisms.iter_mut().for_each(|m| back(m, booted_at));
 }
@@ -92,11 +97,7 @@ impl RobotIo for World {
     fn description(&self) -> RobotDescription {
         RobotDescription {
             name: "Nowhere".to_owned(),
-            drive: Some(DriveGeometry {
-                module_positions_m: self.config.drive.module_m,
-                wheel_radius_m: self.config.drawn_wheel_radius_m,
-                drive_gearing: self.config.drive.gear,
-            }),
+            drive: Some(self.config.constants().geometry()),
             mechanisms: MECHANISMS.to_vec(),
         }
     }
@@ -110,6 +111,7 @@ impl RobotIo for World {
             inputs.modules[i] = self.read_module(i, now);
         }
         inputs.vision = self.read_vision(now);
+        inputs.power = self.read_power(now);
         self.read_mechanisms(now, inputs);
     }
 
@@ -128,6 +130,10 @@ impl RobotIo for World {
         let Some(zero) = self.zero_rad.get_mut(module) else { return false };
         *zero = self.drive.reported_azimuth_rad(module);
         true
+    }
+
+    fn facts(&self) -> HardwareFacts {
+        self.hardware_facts()
     }
 }
 

@@ -1,0 +1,164 @@
+//! The one table of keys: code, JSON Schema, docs and every "why is this absent" come from it.
+
+mod table;
+
+use std::fmt;
+
+use fieldlab_values::DataType;
+
+pub use table::Key;
+
+/// Where a sheet stands: `/Catalyst/Robot/<key>` on the network, `Robot/<key>` in our log files.
+pub const ROOT: &str = "Robot";
+
+/// The groups of keys, in the order of the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Group {
+    /// Who it is and what runs it.
+    Identity,
+    /// What runs on it.
+    Software,
+    /// How it moves.
+    Drivetrain,
+    /// How large and heavy it is.
+    Chassis,
+    /// What feeds it.
+    Power,
+    /// What hangs on its buses.
+    Hardware,
+    /// Which components came up.
+    Catalyst,
+    /// The sheet about itself: no fact about the robot, and so not in its count and hash.
+    Sheet,
+}
+
+impl Group {
+    /// The first segment of its keys.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Identity => "Identity",
+            Self::Software => "Software",
+            Self::Drivetrain => "Drivetrain",
+            Self::Chassis => "Chassis",
+            Self::Power => "Power",
+            Self::Hardware => "Hardware",
+            Self::Catalyst => "Catalyst",
+            Self::Sheet => "Sheet",
+        }
+    }
+}
+
+/// Who defined a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Origin {
+    /// A key of the published contract.
+    Catalyst,
+    /// A key of ours beside them.
+    FieldLab,
+    /// A key of the contract that a Rust robot cannot truthfully give; it is read from other robots.
+    Foreign,
+}
+
+/// One row of the table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// Which.
+    pub key: Key,
+    /// The key under [`ROOT`]; `<Feature>` stands for a feature's name without spaces.
+    pub name: &'static str,
+    /// Its type on both wires.
+    pub data_type: DataType,
+    /// Its group.
+    pub group: Group,
+    /// The unit of its numbers; empty when they have none.
+    pub unit: &'static str,
+    /// What it means, in one sentence without an end.
+    pub means: &'static str,
+    /// When it is there.
+    pub rule: &'static str,
+    /// Who may give it, best first.
+    pub sources: &'static [&'static str],
+    /// The closed interval, in its unit, outside of which a value earns a warning and is published all the same.
+    pub plausible: Option<(f64, f64)>,
+    /// Who defined it.
+    pub origin: Origin,
+}
+
+impl Row {
+    /// Whether the name holds a place for a feature's name.
+    #[must_use]
+    pub fn is_pattern(&self) -> bool {
+        self.name.contains('<')
+    }
+
+    /// Whether `key` is this row's key.
+    #[must_use]
+    pub fn is(&self, key: &str) -> bool {
+        let Some((before, after)) = self.name.split_once("<Feature>") else { return self.name == key };
+        key.strip_prefix(before)
+            .and_then(|rest| rest.strip_suffix(after))
+            .is_some_and(|feature| !feature.is_empty() && !feature.contains('/'))
+    }
+}
+
+/// Every row, in the order in which a sheet lists its keys.
+#[must_use]
+pub fn table() -> &'static [Row] {
+    &table::TABLE
+}
+
+/// The row of a key as it stands under [`ROOT`]: `Identity/Name`, `Catalyst/GoalDirector/Count`.
+#[must_use]
+pub fn find(key: &str) -> Option<&'static Row> {
+    table::TABLE.iter().find(|row| row.is(key))
+}
+
+impl Key {
+    /// Its row.
+    #[must_use]
+    pub fn row(self) -> &'static Row {
+        &table::TABLE[self as usize]
+    }
+
+    /// Its name under [`ROOT`].
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.row().name
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_stands_at_its_own_place_once() {
+        for (at, row) in table().iter().enumerate() {
+            assert_eq!(row.key as usize, at, "{}", row.name);
+            assert_eq!(row.key.name(), row.name);
+            assert!(row.name.starts_with(&format!("{}/", row.group.name())), "{}", row.name);
+            assert_eq!(table().iter().filter(|other| other.name == row.name).count(), 1, "{}", row.name);
+            assert!(!row.means.is_empty() && !row.rule.is_empty() && !row.sources.is_empty(), "{}", row.name);
+            if let Some((low, high)) = row.plausible {
+                assert!(low < high && row.data_type != DataType::String, "{}", row.name);
+            }
+        }
+        assert!(table().windows(2).all(|pair| pair[0].group <= pair[1].group));
+    }
+
+    #[test]
+    fn a_pattern_matches_one_segment() {
+        assert_eq!(find("Catalyst/GoalDirector/Count").map(|r| r.key), Some(Key::FeatureCount));
+        assert_eq!(find("Catalyst/InUse").map(|r| r.key), Some(Key::InUse));
+        for no in ["Catalyst//Count", "Catalyst/A/B/Count", "Catalyst/A/Other", "Identity", ""] {
+            assert_eq!(find(no), None, "{no}");
+        }
+    }
+}
