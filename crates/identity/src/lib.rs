@@ -22,21 +22,27 @@
 //! Promises: the same facts give the same sheet in any order; no text or number from a source or a stranger's sheet makes
 //! it panic or grow without bound. It knows no socket, file, clock or hardware, and never invents a value.
 
+mod card;
 mod declaration;
 mod derive;
 mod devices;
+mod diff;
 mod digest;
 mod facts;
 mod features;
 mod identity;
 pub mod keys;
+mod read;
+mod schema;
 mod sheet;
 mod text;
 pub mod version;
 
+pub use card::{Card, CardGroup, Units, card};
 pub use declaration::{Builder, Declaration, RobotIdentity};
 pub use derive::{DECLARATION, Rectangle, derive, rectangle};
 pub use devices::{Device, DeviceClass, GyroFact, HIGHEST_ID};
+pub use diff::{Difference, diff};
 pub use digest::{Digest, digest};
 pub use facts::{
     Controller, ControllerFacts, FactPart, FactSource, Facts, MeasuredFacts, ModuleConstants,
@@ -45,4 +51,6 @@ pub use facts::{
 pub use features::{Features, Present};
 pub use identity::{Change, Identity, To, changes};
 pub use keys::Key;
+pub use read::{ReadProvenance, ReadSheet, Whole};
+pub use schema::{ID as SCHEMA, schema, schema_text};
 pub use sheet::{Disagreement, Entry, Fact, How, Provenance, SpecSheet, Warning};

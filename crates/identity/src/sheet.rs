@@ -152,6 +152,8 @@ pub struct SpecSheet {
     entries: Vec<Entry>,
     /// Why each absent key is absent: `source: reason` parts joined by `; `. In the table's order.
     pub(crate) absent: Vec<(Key, String)>,
+    /// Readings that were none although the key has a value from elsewhere, in the table's order.
+    pub(crate) passed_over: Vec<(Key, String)>,
     pub(crate) disagreements: Vec<Disagreement>,
     pub(crate) warnings: Vec<Warning>,
 }
@@ -251,7 +253,11 @@ impl SpecSheet {
     /// The line of a key as it stands under the root: `Identity/Name`, `Catalyst/GoalDirector/Count`.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Entry> {
-        let key = crate::keys::find(name)?.key;
+        self.at(crate::keys::find(name)?.key, name)
+    }
+
+    /// As [`Self::get`] for whoever knows the row.
+    pub(crate) fn at(&self, key: Key, name: &str) -> Option<&Entry> {
         self.place(key, name).ok().and_then(|at| self.entries.get(at))
     }
 
@@ -290,6 +296,12 @@ impl SpecSheet {
     #[must_use]
     pub fn why(&self, key: Key) -> Option<&str> {
         self.absent.iter().find(|(absent, _)| *absent == key).map(|(_, reason)| &**reason)
+    }
+
+    /// For keys that are there: which sources were passed over for theirs, and why.
+    #[must_use]
+    pub fn passed_over(&self) -> &[(Key, String)] {
+        &self.passed_over
     }
 
     /// Where two sources differ.

@@ -40,8 +40,8 @@ impl<'a> Deriving<'a> {
             .collect()
     }
 
-    /// Takes the first good reading. Sources that differ from it by `same`'s account are told, by `show`; when there is no
-    /// good one, every one of `keys` gets the reasons.
+    /// Takes the first good reading. Sources that differ from it by `same`'s account are told, by `show`; why other readings
+    /// were none is kept for each of `keys`.
     pub(super) fn choose<T>(
         &mut self,
         keys: &[Key],
@@ -70,9 +70,11 @@ impl<'a> Deriving<'a> {
                 (Err(reason), _) => reasons.push(format!("{}: {reason}", from.source)),
             }
         }
-        if chosen.is_none() {
-            for key in keys {
+        for key in keys {
+            if chosen.is_none() {
                 self.absent(*key, &reasons);
+            } else if !reasons.is_empty() {
+                self.sheet.passed_over.push((*key, reasons.join("; ")));
             }
         }
         chosen

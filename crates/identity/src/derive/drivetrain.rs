@@ -7,7 +7,7 @@ use fieldlab_values::Translation2d;
 use crate::declaration::Declaration;
 use crate::facts::{FactPart, ModuleConstants, PathPlannerSettings};
 use crate::keys::{self, Group, Key};
-use crate::sheet::{How, Provenance};
+use crate::sheet::{How, Provenance, Warning};
 
 use super::choose::{Candidate, Deriving, Reading, near, positive};
 use super::rectangle::rectangle;
@@ -108,6 +108,10 @@ impl Deriving<'_> {
             .into_iter()
             .collect();
         candidates.extend(self.ask(How::Read, |part| agreed(&part.module_constants, &field)));
+        // Constants that speak against each other are a slip of somebody's, whatever stands in for them.
+        for reason in candidates.iter().filter_map(|candidate| candidate.reading.as_ref().err()) {
+            self.sheet.warnings.push(Warning { key, text: format!("module constants: {reason}") });
+        }
         candidates.extend(others);
         let chosen = self.choose(&[key], candidates, |a, b| near(*a, *b, same), f64::to_string);
         if let Some((value, from)) = chosen {

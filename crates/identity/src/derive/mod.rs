@@ -39,6 +39,7 @@ pub fn derive(declared: &Declaration, facts: &Facts, features: &Features, now: M
     it.hardware();
     it.features(features);
     it.remaining_reasons();
+    it.sheet.passed_over.sort();
     it.doubts();
     it.sheet
 }

@@ -89,13 +89,16 @@ impl Row {
     /// Whether the name holds a place for a feature's name.
     #[must_use]
     pub fn is_pattern(&self) -> bool {
-        self.name.contains('<')
+        matches!(self.key, Key::FeatureCount | Key::FeatureInstances | Key::FeatureNames)
     }
 
     /// Whether `key` is this row's key.
     #[must_use]
     pub fn is(&self, key: &str) -> bool {
-        let Some((before, after)) = self.name.split_once("<Feature>") else { return self.name == key };
+        if !self.is_pattern() {
+            return self.name == key;
+        }
+        let Some((before, after)) = self.name.split_once("<Feature>") else { return false };
         key.strip_prefix(before)
             .and_then(|rest| rest.strip_suffix(after))
             .is_some_and(|feature| !feature.is_empty() && !feature.contains('/'))
@@ -143,6 +146,7 @@ mod tests {
         for (at, row) in table().iter().enumerate() {
             assert_eq!(row.key as usize, at, "{}", row.name);
             assert_eq!(row.key.name(), row.name);
+            assert_eq!(row.is_pattern(), row.name.contains("<Feature>"));
             assert!(row.name.starts_with(&format!("{}/", row.group.name())), "{}", row.name);
             assert_eq!(table().iter().filter(|other| other.name == row.name).count(), 1, "{}", row.name);
             assert!(!row.means.is_empty() && !row.rule.is_empty() && !row.sources.is_empty(), "{}", row.name);
