@@ -42,6 +42,7 @@ pub mod clock;
 pub mod driver_station;
 pub mod field_lab;
 pub mod hw;
+pub mod identity;
 pub mod network;
 pub mod operator;
 pub mod opmode;

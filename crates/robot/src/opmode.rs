@@ -2,9 +2,10 @@
 
 use std::fmt;
 
-use fieldlab_base::{ConfigError, Micros, OperatorSample, Tick};
+use fieldlab_base::{ConfigError, Feature, Micros, OperatorSample, Tick};
 
 use crate::hw::{Hardware, Inputs};
+use crate::identity::Register;
 use crate::operator::OperatorPort;
 use crate::site::Site;
 use crate::telemetry::{Alerts, Door};
@@ -47,6 +48,8 @@ pub struct Setup<'a> {
     pub now: Micros,
     /// The wall clock, when there is one.
     pub unix: Option<Micros>,
+    /// Where a component that came up is recorded, for the identity sheet.
+    pub register: Register,
 }
 
 /// One turn of the loop, as an op mode sees it.
@@ -106,6 +109,8 @@ pub struct OpModeEntry {
     pub info: OpModeInfo,
     /// How its object is built.
     pub build: Build,
+    /// What came up with it: recorded when the robot loop is made, and taken back while its object is refused.
+    pub features: Vec<Feature>,
 }
 
 impl OpModeEntry {
@@ -123,7 +128,14 @@ impl OpModeEntry {
         mut build: impl FnMut(&mut Setup<'_>) -> Result<Option<M>, ConfigError> + 'static,
     ) -> Self {
         let boxed = |mode: M| -> Box<dyn OpMode> { Box::new(mode) };
-        Self { info, build: Box::new(move |setup| Ok(build(setup)?.map(boxed))) }
+        Self { info, build: Box::new(move |setup| Ok(build(setup)?.map(boxed))), features: Vec::new() }
+    }
+
+    /// With a component that came up for it.
+    #[must_use]
+    pub fn feature(mut self, feature: Feature) -> Self {
+        self.features.push(feature);
+        self
     }
 }
 

@@ -27,6 +27,7 @@ mod run;
 
 use std::rc::Rc;
 
+use fieldlab_base::Feature;
 use fieldlab_campaign::{Campaign, RunnerConfig};
 
 use crate::acts::RobotAct;
@@ -66,6 +67,8 @@ impl FieldLabOpMode {
 
 impl From<FieldLabOpMode> for OpModeEntry {
     fn from(lab: FieldLabOpMode) -> Self {
+        let feature = Feature::campaign(&lab.campaign.plan().name);
         Self::when_ready(INFO, move |setup| run::FieldLab::build(&lab.campaign, lab.config, setup))
+            .feature(feature)
     }
 }

@@ -7,45 +7,13 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use fieldlab_base::ConfigError;
-
-/// The highest device number on an FRC bus; 63 addresses all devices of a kind.
-const MAX_ID: u8 = 62;
+use fieldlab_identity::{Device, DeviceClass, HIGHEST_ID};
 
 /// The bus that a controller calls its own, which some libraries leave without a name.
 const OWN_BUS: &str = "rio";
 
-/// What kind of thing a device is on the bus: the device type of WPILib's CAN addressing. Two devices may share a number
-/// when they are of different classes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum DeviceClass {
-    /// A motor controller.
-    MotorController,
-    /// A relay.
-    Relay,
-    /// A gyro or IMU.
-    Gyro,
-    /// An accelerometer.
-    Accelerometer,
-    /// A range finder.
-    DistanceSensor,
-    /// An encoder.
-    Encoder,
-    /// A power distribution module.
-    PowerDistribution,
-    /// A pneumatics module.
-    Pneumatics,
-    /// Lights and the like.
-    Miscellaneous,
-    /// A board of inputs and outputs.
-    IoBreakout,
-    /// A servo controller.
-    Servo,
-    /// A colour sensor.
-    ColourSensor,
-}
-
-/// A device on a bus.
+/// A device on a bus. Two devices may share a number when they are of different classes: motor 1 and encoder 1 of one bus
+/// are two devices.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CanDevice {
     /// The bus: `can_s0`. Blank and `rio` are the same bus.
@@ -73,22 +41,38 @@ impl CanDevice {
         self
     }
 
+    /// Whether the other one answers at the same place: on one bus, of one class, with one number.
+    #[must_use]
+    pub fn is_same_place(&self, other: &Self) -> bool {
+        (bus_name(&self.bus), self.class, self.id) == (bus_name(&other.bus), other.class, other.id)
+    }
+
     /// Refuses a number that no device has.
     ///
     /// # Errors
     /// Names the bus and the number.
     pub fn check(&self) -> Result<(), ConfigError> {
-        if self.id <= MAX_ID {
+        if i64::from(self.id) <= HIGHEST_ID {
             return Ok(());
         }
         let path = format!("can.{}", bus_name(&self.bus));
-        Err(ConfigError::new(path, format!("a device id from 0 to {MAX_ID}"), self.id))
+        Err(ConfigError::new(path, format!("a device id from 0 to {HIGHEST_ID}"), self.id))
+    }
+}
+
+impl From<&CanDevice> for Device {
+    fn from(device: &CanDevice) -> Self {
+        Self {
+            bus: device.bus.clone(),
+            class: device.class,
+            id: i64::from(device.id),
+            kind: device.kind.clone(),
+        }
     }
 }
 
 /// The bus as it is shown; blank is the controller's own.
-#[must_use]
-pub fn bus_name(bus: &str) -> &str {
+fn bus_name(bus: &str) -> &str {
     match bus.trim() {
         "" => OWN_BUS,
         named => named,
@@ -103,7 +87,7 @@ type Place = (String, DeviceClass, u8);
 /// use fieldlab_robot::hw::{CanDevice, CanRegistry, DeviceClass};
 ///
 /// let can = CanRegistry::new();
-/// let motor = || CanDevice::new("can_s0", DeviceClass::MotorController, 3, "TalonFX");
+/// let motor = || CanDevice::new("can_s0", DeviceClass::Motor, 3, "TalonFX");
 /// let flywheel = can.claim(motor().named("Flywheel"))?;
 /// assert!(can.claim(motor().named("Hood")).is_err()); // one motor, two masters
 /// let encoder = can.claim(CanDevice::new("can_s0", DeviceClass::Encoder, 3, "CANcoder"))?; // another class
@@ -141,7 +125,7 @@ impl CanRegistry {
         let mut devices = self.shared.devices.borrow_mut();
         if let Some(holder) = devices.get(&place) {
             let path = format!("can.{}.{}", device.bus, device.id);
-            let expected = format!("a {:?} that is claimed once", device.class);
+            let expected = format!("a {} that is claimed once", device.class.word());
             return Err(ConfigError::new(path, expected, format!("{} ({})", holder.name, holder.kind)));
         }
         devices.insert(place.clone(), device);
@@ -215,7 +199,7 @@ mod tests {
     use super::*;
 
     fn motor(bus: &str, id: u8) -> CanDevice {
-        CanDevice::new(bus, DeviceClass::MotorController, id, "TalonFX")
+        CanDevice::new(bus, DeviceClass::Motor, id, "TalonFX")
     }
 
     #[test]

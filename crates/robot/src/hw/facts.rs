@@ -2,6 +2,8 @@
 
 use fieldlab_base::{ConfigError, Micros, check};
 
+use fieldlab_identity::PowerModule;
+
 use super::{CanDevice, DriveGeometry, MODULES, Reading};
 
 /// Channels of the largest power distribution module.
@@ -118,8 +120,8 @@ impl GyroInfo {
 /// A power distribution module, as its code was built.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PowerInfo {
-    /// What it is: `REV PDH`, `CTRE PDP`.
-    pub module: String,
+    /// What it is.
+    pub module: PowerModule,
     /// How many channels it has, at most [`MAX_CHANNELS`].
     pub channels: u8,
     /// Itself on the bus.
@@ -154,6 +156,8 @@ pub struct HardwareFacts {
     pub cameras: Vec<String>,
     /// What the mechanisms claimed; see [`CanRegistry`](super::CanRegistry).
     pub devices: Vec<CanDevice>,
+    /// None of it is there: a simulation says all this, and no controller runs the code.
+    pub simulated: bool,
 }
 
 impl HardwareFacts {
@@ -193,8 +197,8 @@ mod tests {
             steer_gear_ratio: 150.0 / 7.0,
             wheel_radius_m: 0.0508,
             slip_current_amps: Some(80.0),
-            drive_motor: device(DeviceClass::MotorController, 2 * i + 1, "TalonFX"),
-            steer_motor: device(DeviceClass::MotorController, 2 * i + 2, "TalonFX"),
+            drive_motor: device(DeviceClass::Motor, 2 * i + 1, "TalonFX"),
+            steer_motor: device(DeviceClass::Motor, 2 * i + 2, "TalonFX"),
             encoder: Some(device(DeviceClass::Encoder, i, "CANcoder")),
         };
         SwerveConstants {
@@ -233,7 +237,7 @@ mod tests {
         let mut drive = constants();
         drive.modules[3].drive_motor.id = 63;
         assert_eq!(drive.check().unwrap_err().path, "modules[3].can.can_s0");
-        let power = PowerInfo { module: "REV PDH".into(), channels: 25, device: None };
+        let power = PowerInfo { module: PowerModule::RevPdh, channels: 25, device: None };
         let facts = HardwareFacts { power: Some(power), ..HardwareFacts::default() };
         assert_eq!(facts.check(None).unwrap_err().path, "power.channels");
     }

@@ -231,6 +231,7 @@ impl RobotIo for Parts {
             power: self.power.as_ref().map(|p| p.info()),
             cameras: self.vision.as_ref().map(|v| v.cameras()).unwrap_or_default(),
             devices: self.can.devices(),
+            simulated: false,
         }
     }
 

@@ -11,11 +11,12 @@ mod inputs;
 mod io;
 mod outputs;
 
-pub use can::{CanClaim, CanDevice, CanRegistry, DeviceClass, bus_name, rows as can_rows};
+pub use can::{CanClaim, CanDevice, CanRegistry, rows as can_rows};
 pub use facts::{
     ChannelAmps, GyroInfo, HardwareFacts, MAX_CHANNELS, ModuleConstants, PowerDistribution, PowerInfo,
     SwerveConstants,
 };
+pub use fieldlab_identity::{DeviceClass, PowerModule};
 pub use handle::{Hardware, MechanismHandle};
 pub use inputs::{GyroReading, Inputs, MechanismReading, ModuleReading, Reading, VisionReading};
 pub use io::{

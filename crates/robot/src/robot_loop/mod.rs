@@ -36,6 +36,7 @@ use fieldlab_base::{ConfigError, Micros, OperatorSample, Tick};
 use crate::clock::Clock;
 use crate::driver_station::{DriverState, DriverStation, OpModeId};
 use crate::hw::{Hardware, Inputs, MODULES, Outputs, RobotIo};
+use crate::identity::{Declaration, Register, SheetPublisher};
 use crate::operator::OperatorPort;
 use crate::opmode::{OpModeEntry, OpModeInfo};
 use crate::site::Site;
@@ -87,6 +88,8 @@ pub struct RobotLoop {
     alerts: Alerts,
     channels: LoopChannels,
     selection: Selection,
+    sheet: SheetPublisher,
+    simulated: bool,
     samples: Vec<OperatorSample>,
     before: Option<Micros>,
     outputs: Outputs,
@@ -115,8 +118,11 @@ impl RobotLoop {
             channels.add_power(&mut door, power.channels)?;
         }
         let odometry = hardware.geometry().map(channels::WheelOdometry::new).transpose()?;
+        let register = Register::new(site.boot_random);
         Ok(Self {
-            selection: Selection::new(op_modes)?,
+            selection: Selection::new(op_modes, &register)?,
+            sheet: SheetPublisher::new(register, hardware.geometry(), &mut door)?,
+            simulated: facts.simulated,
             config,
             io,
             station,
@@ -162,6 +168,7 @@ impl RobotLoop {
             site: &self.site,
             operator: &mut *self.operator,
             samples: &self.samples,
+            register: self.sheet.register(),
         };
         let running = self.selection.turn(station, &mut environment);
 
@@ -173,8 +180,28 @@ impl RobotLoop {
         self.io.apply(now, &self.outputs);
         self.zero_modules(enabled);
         self.channels.clock(&mut self.door, now, unix);
+        self.sheet.turn(now, &*self.io, &mut self.door, &mut self.alerts);
         self.publish(&inputs, station, running);
         self.door.end();
+    }
+
+    /// Says which robot this is, and publishes its identity sheet from the next turn on. May be called before or after
+    /// anything else that the sheet tells of; a second declaration replaces the first.
+    ///
+    /// A robot that is not simulated reads the machine that it runs on, unless [`Register::machine`] named another: a few
+    /// files, once, here.
+    pub fn declare(&mut self, declaration: Declaration) {
+        let register = self.sheet.register();
+        if !self.simulated && !register.has_machine() {
+            register.this_machine(self.site.pace);
+        }
+        register.declare(declaration);
+    }
+
+    /// Where facts about the robot are handed in.
+    #[must_use]
+    pub fn register(&self) -> &Register {
+        self.sheet.register()
     }
 
     /// Runs by a clock until `stop` says so. A turn that took longer than the period is counted; the next begins at once,
@@ -219,6 +246,7 @@ impl RobotLoop {
             site: &self.site,
             operator: &mut *self.operator,
             samples: &[],
+            register: self.sheet.register(),
         };
         self.selection.clear(&mut environment, false);
         self.outputs = Outputs::NEUTRAL;

@@ -7,6 +7,7 @@ use fieldlab_base::{ConfigError, Micros, OperatorSample, Tick};
 
 use crate::driver_station::{DriverState, OpModeId};
 use crate::hw::{Hardware, Inputs};
+use crate::identity::Register;
 use crate::operator::OperatorPort;
 use crate::opmode::{OpMode, OpModeEntry, OpModeInfo, OpModeKind, Setup, Turn};
 use crate::site::Site;
@@ -29,6 +30,7 @@ pub(super) struct Environment<'a> {
     pub(super) site: &'a Site,
     pub(super) operator: &'a mut dyn OperatorPort,
     pub(super) samples: &'a [OperatorSample],
+    pub(super) register: &'a Register,
 }
 
 /// The registered op modes and the one that is alive.
@@ -38,6 +40,8 @@ pub(super) struct Environment<'a> {
 /// panic or a refusal leads to `Faulted`, which lasts until a person disables or selects another op mode.
 pub(super) struct Selection {
     entries: Vec<OpModeEntry>,
+    /// By op mode: whether its features are recorded.
+    recorded: Vec<bool>,
     selected: Option<OpModeId>,
     alive: Alive,
     /// Since when the selected op mode has not been ready.
@@ -52,7 +56,7 @@ enum Alive {
 }
 
 impl Selection {
-    pub(super) fn new(entries: Vec<OpModeEntry>) -> Result<Self, ConfigError> {
+    pub(super) fn new(entries: Vec<OpModeEntry>, register: &Register) -> Result<Self, ConfigError> {
         for (i, entry) in entries.iter().enumerate() {
             if entries.iter().take(i).any(|e| e.info.name == entry.info.name) || entry.info.name.is_empty() {
                 let path = format!("op_modes[{i}].name");
@@ -62,7 +66,12 @@ impl Selection {
         if u16::try_from(entries.len()).is_err() {
             return Err(ConfigError::new("op_modes", "at most 65535 op modes", entries.len()));
         }
-        Ok(Self { entries, selected: None, alive: Alive::Nothing, unready: None })
+        for (i, entry) in entries.iter().enumerate() {
+            let recorded = entry.features.iter().try_for_each(|feature| register.record(feature));
+            recorded.map_err(|refused| refused.within(&format!("op_modes[{i}]")))?;
+        }
+        let recorded = vec![true; entries.len()];
+        Ok(Self { entries, recorded, selected: None, alive: Alive::Nothing, unready: None })
     }
 
     pub(super) fn find(&self, name: &str) -> Option<OpModeId> {
@@ -193,8 +202,10 @@ impl Selection {
             operator: &mut *env.operator,
             now: env.tick.now,
             unix: env.unix,
+            register: env.register.clone(),
         };
         let built = catch_unwind(AssertUnwindSafe(|| (entry.build)(&mut setup)));
+        self.note_features(matches!(built, Ok(Ok(_))), env.register);
         match built {
             Ok(Ok(Some(op_mode))) => {
                 self.alive = Alive::Built(op_mode);
@@ -209,6 +220,22 @@ impl Selection {
             }
             Ok(Err(refused)) => self.fail(format!("could not be built: {refused}"), env),
             Err(payload) => self.fail(format!("panicked while it was built: {}", text(&*payload)), env),
+        }
+    }
+
+    /// What the selected op mode is made to do is on the sheet while it can be built.
+    fn note_features(&mut self, came_up: bool, register: &Register) {
+        let Some(at) = self.selected.map(|id| usize::from(id.0)) else { return };
+        let (Some(entry), Some(recorded)) = (self.entries.get(at), self.recorded.get_mut(at)) else { return };
+        if std::mem::replace(recorded, came_up) != came_up {
+            for feature in &entry.features {
+                if came_up {
+                    // It was on the sheet before, so there is room and a name for it.
+                    register.record(feature).ok();
+                } else {
+                    register.remove(feature);
+                }
+            }
         }
     }
 

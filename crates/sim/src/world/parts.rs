@@ -4,7 +4,7 @@
 use fieldlab_base::Micros;
 use fieldlab_robot::hw::{
     CanDevice, ChannelAmps, DeviceClass, GyroInfo, HardwareFacts, MAX_CHANNELS, MODULE_NAMES,
-    ModuleConstants, PowerInfo, Reading, SwerveConstants,
+    ModuleConstants, PowerInfo, PowerModule, Reading, SwerveConstants,
 };
 
 use super::{MAX_SPEED_MPS, World, WorldConfig};
@@ -31,8 +31,7 @@ impl WorldConfig {
     /// The constants that the drive's code is built from: the drawing's radius, not the tyres' own.
     #[must_use]
     pub fn constants(&self) -> SwerveConstants {
-        let motor =
-            |id, name: String| CanDevice::new(DRIVE_BUS, DeviceClass::MotorController, id, MOTOR).named(name);
+        let motor = |id, name: String| CanDevice::new(DRIVE_BUS, DeviceClass::Motor, id, MOTOR).named(name);
         SwerveConstants {
             modules: std::array::from_fn(|i| {
                 // Four modules: the numbers fit.
@@ -69,17 +68,18 @@ impl World {
     pub(super) fn hardware_facts(&self) -> HardwareFacts {
         let on_mechanisms =
             |class, id, kind: &str, name: &str| CanDevice::new(MECHANISM_BUS, class, id, kind).named(name);
-        let motor = |id, name| on_mechanisms(DeviceClass::MotorController, id, MOTOR, name);
+        let motor = |id, name| on_mechanisms(DeviceClass::Motor, id, MOTOR, name);
         HardwareFacts {
             drive: Some(self.config.constants()),
             gyro: Some(GyroInfo::Can(CanDevice::new(DRIVE_BUS, DeviceClass::Gyro, 1, "Pigeon2"))),
             power: Some(PowerInfo {
-                module: "REV PDH".into(),
+                module: PowerModule::RevPdh,
                 channels: MAX_CHANNELS as u8,
-                device: Some(on_mechanisms(DeviceClass::PowerDistribution, 1, "PDH", "Power distribution")),
+                device: Some(on_mechanisms(DeviceClass::Power, 1, "PDH", "Power distribution")),
             }),
             cameras: vec!["front".into(), "rear".into()],
             devices: vec![motor(1, "Flywheel"), motor(2, "Hood"), motor(3, "Feeder")],
+            simulated: true,
         }
     }
 
