@@ -86,7 +86,7 @@ impl Report {
             ("mode", Json::text(if self.mode == Mode::Strict { "strict" } else { "reference" })),
             ("constants_sha", Json::text(crate::constants::generated::SHA)),
             ("profile_sha", profile_sha.map_or(Json::Null, Json::text)),
-            ("kind", self.header.as_ref().map_or(Json::Null, |header| Json::text(&header.kind))),
+            ("kind", self.header.as_ref().and_then(|h| h.kind.as_ref()).map_or(Json::Null, Json::text)),
             ("sample_count", count(self.counts.rows)),
             ("pen_down_count", count(self.counts.pen_down)),
             ("capture_count", count(self.counts.captures)),

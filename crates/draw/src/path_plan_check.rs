@@ -212,7 +212,7 @@ pub fn text(report: &Report) -> Option<String> {
     let number = |value: f64| twelve_digits(value);
     let lines = [
         ("status", "accepted".to_owned()),
-        ("kind", header.kind.clone()),
+        ("kind", header.kind.clone()?),
         ("sample_count", report.counts.rows.to_string()),
         ("capture_count", report.counts.captures.to_string()),
         ("carriage_ik", u8::from(header.uses_carriage()).to_string()),

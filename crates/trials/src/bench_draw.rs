@@ -95,7 +95,7 @@ fn circle(profile: &Profile, start: &Start, count: u32) -> Vec<Row> {
 /// Seconds of the planner and its watch alone.
 fn planned(profile: &Profile, start: &Start, rows: &[Row]) -> Result<f64> {
     let mut findings = Findings::default();
-    let header = Header { carriage_ik: Some(false), period_s: PERIOD_S, ..Header::default() };
+    let header = Header { carriage_ik: Some(false), period_s: Some(PERIOD_S), ..Header::default() };
     let begun = Instant::now();
     let mut watch = Watch::new(PlanConfig::strict(profile, *start)?, &header, &mut findings);
     for (index, row) in rows.iter().enumerate() {

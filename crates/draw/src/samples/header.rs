@@ -60,18 +60,18 @@ impl Expected {
 /// A header that was read. Fields are what the file says; what it does not say is absent.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Header {
-    /// `orbit`, `path`, or another word in reference mode.
-    pub kind: String,
+    /// `orbit`, `path`, or another word in reference mode, when stated.
+    pub kind: Option<String>,
     /// The digest of the constants that the file was made with.
     pub constants_sha: Option<String>,
     /// The digest of the profile that the file was made for.
     pub profile_sha: Option<String>,
-    /// The samples' frame.
-    pub frame: String,
+    /// The samples' frame, when stated.
+    pub frame: Option<String>,
     /// The arm's prefix, when stated.
     pub arm: Option<String>,
-    /// Seconds between rows.
-    pub period_s: f64,
+    /// Seconds between rows, when stated as a number.
+    pub period_s: Option<f64>,
     /// The tip in the final link at carriage zero, metres, when stated.
     pub tip_m: Option<Vec3>,
     /// Rows, when stated.
@@ -94,7 +94,7 @@ impl Header {
     /// The kind as a closed set.
     #[must_use]
     pub fn kind(&self) -> Kind {
-        Kind::from_text(&self.kind)
+        self.kind.as_deref().map_or(Kind::Other, Kind::from_text)
     }
 
     /// Whether the carriage takes part in drawing: yes unless the file says no.
@@ -219,12 +219,12 @@ impl Judge<'_> {
         };
         let known = |key: &str| RESERVED.contains(&key);
         Header {
-            kind: self.text("kind").unwrap_or_default().to_owned(),
+            kind: self.text("kind").map(str::to_owned),
             constants_sha: self.text("constants_sha").map(str::to_owned),
             profile_sha: self.text("profile_sha").map(str::to_owned),
-            frame: self.text("frame").unwrap_or_default().to_owned(),
+            frame: self.text("frame").map(str::to_owned),
             arm: self.text("arm").map(str::to_owned),
-            period_s: self.number("period_s").unwrap_or(f64::NAN),
+            period_s: self.number("period_s"),
             tip_m: match tip {
                 [Some(x), Some(y), Some(z)] => Some([x, y, z]),
                 _ => None,
@@ -253,10 +253,12 @@ impl Judge<'_> {
                 self.wrong(Code::Schema, "schema", found);
             }
         }
-        if self.text("kind").is_none() {
-            self.wrong(Code::Header, "kind", "missing");
-        } else if header.kind() == Kind::Other && self.mode == Mode::Strict {
-            self.wrong(Code::Kind, "kind", header.kind.clone());
+        match &header.kind {
+            None => self.wrong(Code::Header, "kind", "missing"),
+            Some(other) if header.kind() == Kind::Other && self.mode == Mode::Strict => {
+                self.wrong(Code::Kind, "kind", other.clone());
+            }
+            Some(_) => {}
         }
         match header.constants_sha.as_deref() {
             None if header.kind() == Kind::Other && self.mode == Mode::Reference => {}
@@ -302,15 +304,19 @@ impl Judge<'_> {
             (None, Some(stated), _) => stated.to_owned(),
             (None, None, Mode::Reference) => "right".to_owned(),
             // Without a profile the frame itself names the arm.
-            (None, None, Mode::Strict) => match header.frame.strip_suffix("/base_link") {
-                Some(prefix) if is_prefix(prefix) => prefix.to_owned(),
-                _ => "right".to_owned(),
-            },
+            (None, None, Mode::Strict) => {
+                match header.frame.as_deref().and_then(|f| f.strip_suffix("/base_link")) {
+                    Some(prefix) if is_prefix(prefix) => prefix.to_owned(),
+                    _ => "right".to_owned(),
+                }
+            }
         };
-        if self.text("frame").is_none() {
-            self.wrong(Code::Header, "frame", "missing");
-        } else if header.frame != format!("{arm}/base_link") {
-            self.wrong(Code::Frame, "frame", format!("{}, expected {arm}/base_link", header.frame));
+        match &header.frame {
+            None => self.wrong(Code::Header, "frame", "missing"),
+            Some(frame) if *frame != format!("{arm}/base_link") => {
+                self.wrong(Code::Frame, "frame", format!("{frame}, expected {arm}/base_link"));
+            }
+            Some(_) => {}
         }
     }
 
@@ -346,13 +352,13 @@ impl Judge<'_> {
     fn numbers(&mut self, header: &Header) {
         if self.text("period_s").is_none() {
             self.wrong(Code::Header, "period_s", "missing");
-        } else {
+        } else if let Some(period_s) = header.period_s {
             let strict = (self.mode == Mode::Strict).then_some(generated::PERIOD_S);
             for wanted in self.expected.period_s.into_iter().chain(strict) {
-                let gap = (header.period_s - wanted).abs();
+                let gap = (period_s - wanted).abs();
                 if gap > 1e-9 {
                     let place = self.place("period_s");
-                    let finding = Finding::above(Code::Period, place, "period_s", header.period_s, wanted);
+                    let finding = Finding::above(Code::Period, place, "period_s", period_s, wanted);
                     self.out.push(Finding { margin: Some(-gap), ..finding });
                 }
             }

@@ -1,6 +1,7 @@
 //! The rules of rows: what may follow what.
 
 use super::{Header, Kind, Mode, Row};
+use crate::constants::generated;
 use crate::findings::{Code, Finding, Findings, Place};
 use crate::math::{Vec3, add, angle_between, norm, rotation_faults, scale, sub};
 use crate::profile::Limits;
@@ -76,7 +77,8 @@ impl Rules {
         Self {
             mode,
             kind: header.kind(),
-            period_s: header.period_s,
+            // A file without a period is refused for that; its rows are judged as the only period there is would have them.
+            period_s: header.period_s.unwrap_or(generated::PERIOD_S),
             caps,
             counts: SampleCounts::default(),
             stated_captures: or_none(header.capture_count),

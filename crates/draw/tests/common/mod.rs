@@ -43,7 +43,7 @@ pub(crate) fn reference_watch(carriage_ik: bool, start: &Start) -> (Watch, Findi
         tip_from_header: false,
         keep_trajectory: true,
     };
-    let header = Header { carriage_ik: Some(carriage_ik), period_s: 0.0025, ..Header::default() };
+    let header = Header { carriage_ik: Some(carriage_ik), period_s: Some(0.0025), ..Header::default() };
     let watch = Watch::new(config, &header, &mut findings);
     (watch, findings)
 }
