@@ -71,9 +71,20 @@ describe("ring", () => {
     const ring = new Ring(5);
     for (let i = 1; i <= 13; i += 1) ring.push(i, i * 10);
     expect([...ring.since(0).xs]).toEqual([9, 10, 11, 12, 13]);
-    expect([...ring.since(11.5).ys]).toEqual([120, 130]);
-    expect([...ring.since(99).xs]).toEqual([]);
+    // The one before is in force where the stretch begins.
+    expect([...ring.since(11.5).ys]).toEqual([110, 120, 130]);
+    expect([...ring.since(99).xs]).toEqual([13]);
+    expect([...new Ring(3).since(0).xs]).toEqual([]);
     expect([ring.length, ring.taken, ring.lastX, ring.lastY]).toEqual([5, 13, 13, 130]);
+  });
+  it("holds the last value up to now, and the next push is none the wiser", () => {
+    const ring = new Ring(3);
+    for (let i = 1; i <= 4; i += 1) ring.push(i, i * 10);
+    expect([...ring.since(0, 7).xs]).toEqual([2, 3, 4, 7]);
+    expect([...ring.since(0, 7).ys]).toEqual([20, 30, 40, 40]);
+    expect([...ring.since(0, 1).xs]).toEqual([2, 3, 4]);
+    ring.push(9, 90);
+    expect([...ring.since(0).ys]).toEqual([30, 40, 90]);
   });
   it("replaces a value of the same time, and starts anew when time went back", () => {
     const ring = new Ring(4);

@@ -186,10 +186,17 @@ export class Ask {
     this.put(this.unit, number ? clip(unit, 40) : "");
     this.put(this.range, number ? rangeText(clip(unit, 40), min, max) : "");
     this.put(this.key, number ? clip(key ?? "", 80) : "");
-    const standing = number ? this.reader.standing(key) : undefined;
-    const age = standing ? this.ageMs(standing.stampUs, standing.seenMs) : 0;
-    this.put(this.last, standing ? `${figure(standing.value)}${unit === "" ? "" : ` ${clip(unit, 40)}`}, ${agoText(age)}` : "");
+    this.put(this.last, number ? this.lastValue(of, clip(unit, 40)) : "");
     this.put(this.age, want === "nothing" ? "" : agoText(this.operator.promptAgeMs));
+  }
+
+  /** What is recorded for the question, else what stands in its input, and how old that is. */
+  private lastValue(of: Campaign, unit: string): string {
+    const tail = unit === "" ? "" : ` ${unit}`;
+    const recorded = of.measurements.find((row) => row.key === of.prompt.key);
+    if (recorded) return `${clip(recorded.value, 40)}${tail}, recorded`;
+    const standing = this.reader.standing(of.prompt.key);
+    return standing ? `${figure(standing.value)}${tail}, ${agoText(this.ageMs(standing.stampUs, standing.seenMs))}` : "";
   }
 
   private showControls(of: Campaign, want: Wants): void {
@@ -201,7 +208,7 @@ export class Ask {
     show(this.skipBox, want !== "nothing" && this.operator.declares("Skip"));
     show(this.others, want !== "nothing");
     show(this.sign, min === undefined || min < 0);
-    setText(this.label, unit === "" ? "Your answer" : `Your answer, in ${clip(unit, 40)}`);
+    setText(this.label, unit === "" ? "Your answer" : `Your answer (${clip(unit, 40)})`);
     setText(this.confirm, of.stepKind === "act" ? "Try it again" : want === "either" ? "Done, without a number" : "Done, go on");
     const off = this.operator.blocked === undefined ? undefined : "true";
     for (const button of [this.send, this.confirm, this.same, this.redo, this.skip]) {

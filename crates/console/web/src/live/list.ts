@@ -9,7 +9,8 @@ const EXTRA = 4;
 
 interface Line {
   element: HTMLElement;
-  name: HTMLElement;
+  dir: HTMLElement;
+  leaf: HTMLElement;
   type: HTMLElement;
   value: HTMLElement;
   age: HTMLElement;
@@ -95,11 +96,12 @@ export class TopicList {
   }
 
   private line(slot: number): Line {
-    const [name, type, value, age] = ["name", "type", "value", "age"].map((kind) => h("span", { class: kind }));
-    if (!name || !type || !value || !age) throw new Error("four names make four cells");
+    const cell = (kind: string) => h("span", { class: kind });
+    const [dir, leaf, type, value, age] = [cell("dir"), cell("leaf"), cell("type"), cell("value"), cell("age")];
+    const name = h("span", { class: "name" }, dir, leaf);
     const element = h("div", { class: "row", role: "treeitem", id: `row-${slot}` }, name, type, value, age);
     this.space.append(element);
-    const line = { element, name, type, value, age, row: undefined, count: -1 };
+    const line = { element, dir, leaf, type, value, age, row: undefined, count: -1 };
     this.lines.push(line);
     return line;
   }
@@ -123,7 +125,10 @@ export class TopicList {
       element.style.setProperty("--depth", String(row.depth));
       line.count = -1;
     }
-    setText(line.name, clip(this.search === "" ? node.segment || "(empty)" : (topic?.name ?? node.path), 160));
+    const whole = this.search === "" ? "" : clip(topic?.name ?? node.path, 300);
+    const slash = whole.lastIndexOf("/") + 1;
+    setText(line.dir, whole.slice(0, slash));
+    setText(line.leaf, this.search === "" ? clip(node.segment || "(empty)", 160) : whole.slice(slash) || "(empty)");
     setText(line.type, topic ? clip(topic.type, 40) : `${node.children.size} below`);
     if (!topic) {
       setText(line.value, "");

@@ -13,6 +13,8 @@ const HEIGHT = 180;
 /** Rows of the table twin. */
 const TABLE_ROWS = 20;
 const TABLE_MS = 1000;
+/** A picture in which only time goes on is drawn this often. */
+const SCROLL_MS = 80;
 
 export class Plot implements Probe {
   readonly index: number | undefined;
@@ -29,7 +31,8 @@ export class Plot implements Probe {
   readonly element: HTMLElement;
   private chart: uPlot | undefined;
   private drawn = -1;
-  private drawnFrom = NaN;
+  private drawnSecs = NaN;
+  private drawnMs = -Infinity;
   private toldMs = -Infinity;
   private width = 0;
   private frozen: { xs: Float64Array; ys: Float64Array } | undefined;
@@ -108,43 +111,47 @@ export class Plot implements Probe {
     this.drawn = -1;
   }
 
-  private window(secs: number): { xs: Float64Array; ys: Float64Array } {
-    return this.frozen ?? this.ring.since((this.ring.lastX ?? 0) - secs);
+  private window(secs: number, until?: number): { xs: Float64Array; ys: Float64Array } {
+    return this.frozen ?? this.ring.since((until ?? this.ring.lastX ?? 0) - secs, until);
   }
 
-  /** Draws if there is anything new. True when it did. */
-  draw(secs: number, nowMs: number): boolean {
+  /** Draws if there is anything new. `until` is the robot's clock, seconds, while it is heard. True when it did. */
+  draw(secs: number, nowMs: number, until: number | undefined): boolean {
     const width = this.box.clientWidth;
     if (width === 0) return false;
-    if (this.drawn === this.ring.taken && this.drawnFrom === secs && width === this.width) return false;
-    if (this.frozen && this.drawn >= 0 && this.drawnFrom === secs && width === this.width) return false;
+    const same = secs === this.drawnSecs && width === this.width && this.drawn >= 0;
+    if (same && this.frozen) return false;
+    if (same && this.drawn === this.ring.taken && (until === undefined || nowMs - this.drawnMs < SCROLL_MS)) return false;
     if (width !== this.width) {
       this.width = width;
       this.chart?.setSize({ width, height: HEIGHT });
     }
     this.drawn = this.ring.taken;
-    this.drawnFrom = secs;
-    const { xs, ys } = this.window(secs);
-    this.chart ??= this.make(width);
-    const last = xs.length > 0 ? (xs[xs.length - 1] ?? 0) : 0;
-    this.chart.setData([xs, ys] as unknown as uPlot.AlignedData, false);
-    this.chart.batch(() => {
-      this.chart?.setScale("x", { min: last - secs, max: last });
-      this.chart?.setScale("y", range(ys));
+    this.drawnSecs = secs;
+    this.drawnMs = nowMs;
+    const { xs, ys } = this.window(secs, until);
+    const chart = (this.chart ??= this.make(width));
+    const end = xs.at(-1) ?? 0;
+    chart.setData([xs, ys] as unknown as uPlot.AlignedData, false);
+    chart.batch(() => {
+      chart.setScale("x", { min: end - secs, max: end });
+      chart.setScale("y", range(ys));
     });
     if (nowMs - this.toldMs >= TABLE_MS || xs.length < 2) {
       this.toldMs = nowMs;
-      this.tell(xs, ys, secs);
+      this.tell(xs, ys, secs, until !== undefined && !this.frozen);
     }
     return true;
   }
 
-  private tell(xs: Float64Array, ys: Float64Array, secs: number): void {
+  private tell(xs: Float64Array, ys: Float64Array, secs: number, held: boolean): void {
     const found = summary(ys);
+    // The value that is held to the end was counted when it came.
+    const count = (found?.count ?? 0) - (held && xs.length > 1 ? 1 : 0);
     setText(
       this.words,
       found
-        ? `Last ${figure(found.last)}, min ${figure(found.min)}, max ${figure(found.max)}; ${found.count} values in ${secs} s.`
+        ? `Last ${figure(found.last)}, min ${figure(found.min)}, max ${figure(found.max)}; ${count} ${count === 1 ? "value" : "values"} in ${secs} s.`
         : "No number has arrived yet.",
     );
     if (!this.table.open) return;
@@ -177,15 +184,28 @@ export class Plot implements Probe {
         cursor: { drag: { x: false, y: false }, points: { show: false } },
         scales: { x: { time: false, auto: false }, y: { auto: false } },
         axes: [
-          { ...axis, values: (chart, splits) => splits.map((at) => `${(at - (chart.scales["x"]?.max ?? at)).toFixed(0)} s`) },
+          { ...axis, splits: (_chart, _axis, min, max, step) => backwards(min, max, step), values: (chart, splits) => splits.map((at) => `${(at - (chart.scales["x"]?.max ?? at)).toFixed(0)} s`) },
           { ...axis, size: 62, values: (_, splits) => splits.map((value) => figure(value)) },
         ],
-        series: [{}, { stroke: colour("--accent"), width: 2, points: { show: false }, spanGaps: false }],
+        series: [{}, { stroke: colour("--accent"), width: 2, points: { show: false }, spanGaps: false, paths }],
       },
       [[], []],
       this.box,
     );
   }
+}
+
+const [STEPPED, LINEAR] = [uPlot.paths.stepped?.({ align: 1 }), uPlot.paths.linear?.()];
+
+/** A value holds until the next one; where there are more of them than pixels, a line shows the same and costs less. */
+const paths: uPlot.Series.PathBuilder = (chart, series, from, to) =>
+  (to - from > 2 * chart.width ? LINEAR : STEPPED)?.(chart, series, from, to) ?? null;
+
+/** Marks that count back from the end. */
+function backwards(min: number, max: number, step: number): number[] {
+  const marks: number[] = [];
+  for (let back = 0; max - back >= min && marks.length < 40; back += step) marks.unshift(max - back);
+  return marks;
 }
 
 /** A range around the finite values, never empty. */

@@ -45,14 +45,25 @@ export class Ring {
     this.taken += 1;
   }
 
-  /** The samples at or after `from`, as windows that are good until the next `push`. */
-  since(from: number): { xs: Float64Array; ys: Float64Array } {
-    const end = this.head + this.capacity;
+  /**
+   * The samples at or after `from` and the one before them, as windows that are good until the next call. With `until` the
+   * last value goes on to there: what is not said again still holds.
+   */
+  since(from: number, until?: number): { xs: Float64Array; ys: Float64Array } {
+    let end = this.head + this.capacity;
+    const first = end - this.held;
     let [low, high] = [end - this.held, end];
     while (low < high) {
       const middle = (low + high) >> 1;
       if ((this.xs[middle] ?? 0) < from) low = middle + 1;
       else high = middle;
+    }
+    low = Math.max(first, low - 1);
+    if (until !== undefined && until > (this.lastX ?? Infinity)) {
+      // The upper twin of the oldest sample: the lower one is in the window, and the next push overwrites both.
+      this.xs[end] = until;
+      this.ys[end] = this.lastY ?? NaN;
+      end += 1;
     }
     return { xs: this.xs.subarray(low, end), ys: this.ys.subarray(low, end) };
   }

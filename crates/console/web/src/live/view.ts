@@ -32,7 +32,7 @@ export class LiveView {
   private readonly detail = h("section", { class: "card detail", "aria-label": "Chosen topic", testid: "live-detail", hidden: true });
   private readonly detailName = h("h2", { testid: "detail-name" });
   private readonly detailFacts = h("p", { class: "quiet", testid: "detail-facts" });
-  private readonly detailValue = h("pre", { class: "value", tabindex: 0, testid: "detail-value", "aria-label": "Value" });
+  private readonly detailValue = h("pre", { class: "value", role: "region", tabindex: 0, testid: "detail-value", "aria-label": "Value" });
   private readonly detailParts = h("ul", { class: "parts" });
   private readonly refillParts = new Refill(this.detailParts);
   private readonly pause = h("button", { type: "button", "aria-pressed": "false", testid: "plots-pause" }, "Pause");
@@ -120,7 +120,7 @@ export class LiveView {
     if (!topic) return;
     const gone = this.client.topics.get(topic.name) !== topic;
     setText(this.detailName, clip(topic.name, 400));
-    const age = topic.said ? `, ${ageText(this.client.ageMs(topic.stampUs, topic.seenMs))} old, ${topic.count} values` : "";
+    const age = topic.said ? `, ${ageText(this.client.ageMs(topic.stampUs, topic.seenMs))} old, ${topic.count} ${topic.count === 1 ? "value" : "values"}` : "";
     const more = [...topic.properties].map(([key, value]) => `${key} ${value}`).join(", ");
     setText(this.detailFacts, gone ? "gone: the robot took it back" : `${clip(topic.type, 80)}${age}${more === "" ? "" : `; ${clip(more, 200)}`}`);
     setText(this.detailValue, fullText(topic, this.structs));
@@ -190,11 +190,14 @@ export class LiveView {
 
   /** Pictures, once a frame; what does not fit into the frame's share comes first in the next. */
   frame(): void {
-    if (this.element.hidden) return;
+    if (this.element.hidden || this.plots.length === 0) return;
     const start = this.now();
+    // While the robot is heard, a value that does not come again still holds.
+    const server = this.client.link === "live" ? this.client.clock.serverUs(start * 1000) : undefined;
+    const robotNow = server === undefined ? undefined : server / 1e6;
     for (let i = 0; i < this.plots.length; i += 1) {
       const plot = this.plots[(this.next + i) % this.plots.length];
-      if (plot?.draw(this.window, start) && this.now() - start > DRAW_MS) {
+      if (plot?.draw(this.window, start, robotNow) && this.now() - start > DRAW_MS) {
         this.next = (this.next + i + 1) % this.plots.length;
         return;
       }
