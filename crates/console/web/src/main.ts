@@ -36,7 +36,7 @@ function start(root: HTMLElement): void {
   const operator = new Operator(client, { now, later: (ms, then) => void setTimeout(then, ms) });
 
   const campaign = new CampaignView(client, operator, Date.now);
-  const robot = new RobotView(client.topics);
+  const robot = new RobotView(client.topics, (stampUs) => client.stampAgeMs(stampUs));
   const live = new LiveView(client, now);
   const link = new LinkBar(client, where.straight);
   const tabs = new Tabs(

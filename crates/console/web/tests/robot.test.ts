@@ -1,6 +1,7 @@
 // The rows of three sheets: a full one, one with a name alone, and one whose every source lied.
 
 import { describe, expect, it } from "vitest";
+import { account, digest, Fnv } from "../src/robot/account";
 import { robotPlan } from "../src/robot/plan";
 import { robotRows, type RobotRows } from "../src/robot/rows";
 import { Sheet } from "../src/robot/sheet";
@@ -58,7 +59,13 @@ const FULL: Record<string, Value> = {
   "Catalyst/Sequence/Names": ["a", "b", "c", "d"],
 };
 
-const sheet = (values: Record<string, Value>) => new Sheet(new Map(Object.entries(values)));
+function typeOf(value: Value): string {
+  if (Array.isArray(value)) return `${typeOf(value[0] as Value)}[]`;
+  return typeof value === "number" ? (Number.isInteger(value) ? "int" : "double") : typeof value;
+}
+
+const sheet = (values: Record<string, Value>) =>
+  new Sheet(new Map(Object.entries(values).map(([key, value]) => [key, { type: typeOf(value), value }])));
 const group = (of: RobotRows, id: string) => Object.fromEntries(of.groups.find((g) => g.id === id)?.rows.map((r) => [r.label, r.value]) ?? []);
 
 describe("a full sheet", () => {
@@ -203,5 +210,68 @@ describe("the sheet on the wire", () => {
     const id = bench.client.topics.get("/Catalyst/Robot/Power/Battery")?.id;
     bench.text(JSON.stringify([{ method: "unannounce", params: { name: "/Catalyst/Robot/Power/Battery", id } }]));
     expect(robotRows(Sheet.of(bench.client.topics), "metric").groups).toEqual([]);
+  });
+});
+
+describe("what a sheet says about itself", () => {
+  const facts: Record<string, Value> = { "Identity/Name": "Ratchet", "Identity/TeamNumber": 1234 };
+  const all = (more: Record<string, Value>) => sheet({ ...facts, ...more });
+
+  it("is hashed by FNV-1a, whose published vectors these are", () => {
+    const of = (text: string) => new Fnv().feed(new TextEncoder().encode(text)).hash.toString(16);
+    expect([of(""), of("a"), of("foobar")]).toEqual(["cbf29ce484222325", "af63dc4c8601ec8c", "85944171f73967e8"]);
+  });
+
+  it("hashes key, zero, type and value, in the order of the keys", () => {
+    const bytes = [
+      ...new TextEncoder().encode("A"), 0, 2, 1, 0, 0, 0, 0, 0, 0, 0,
+      ...new TextEncoder().encode("B"), 0, 0, 1,
+      ...new TextEncoder().encode("C"), 0, 4, 2, 0, 0, 0, 0x68, 0x69,
+      ...new TextEncoder().encode("D"), 0, 17, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xf0, 0x3f,
+      ...new TextEncoder().encode("E"), 0, 20, 1, 0, 0, 0, 1, 0, 0, 0, 0x78,
+    ];
+    const expected = new Fnv().feed(bytes).hash.toString(16).padStart(16, "0");
+    expect(
+      digest([
+        ["E", { type: "string[]", value: ["x"] }],
+        ["B", { type: "boolean", value: true }],
+        ["A", { type: "int", value: 1 }],
+        ["D", { type: "double[]", value: [1] }],
+        ["C", { type: "string", value: "hi" }],
+      ]),
+    ).toEqual({ count: 5, hash: expected });
+  });
+
+  it("is whole when count and hash agree, a part when they do not, and unsaid without them", () => {
+    const { hash } = digest(all({}).facts());
+    expect(account(all({})).whole).toEqual({ is: "unsaid" });
+    expect(account(all({ "Sheet/Count": 2, "Sheet/Hash": hash })).whole).toEqual({ is: "whole", count: 2 });
+    expect(account(all({ "Sheet/Count": 5, "Sheet/Hash": hash })).whole).toEqual({ is: "part", have: 2, said: 5 });
+    expect(account(all({ "Sheet/Count": 2, "Sheet/Hash": "0" })).whole.is).toBe("part");
+  });
+
+  it("i2_what was taken back is not there, whatever a relay still holds", () => {
+    const of = all({ "Power/Battery": "MK", "Sheet/Retracted": ["Power/Battery"] });
+    expect(robotRows(of, "metric").groups.map((g) => g.id)).toEqual([]);
+    expect(robotRows(of, "metric").more).toEqual([]);
+    expect(of.facts()).toHaveLength(2);
+  });
+
+  it("says where facts come from, why others are absent, and who disagrees", () => {
+    const json = { facts: { "Identity/Name": ["declared", "declaration", 5], odd: 7, "Identity/X": ["a"] }, absent: { "Power/Module": "no HAL", y: 1 } };
+    const of = account(
+      all({
+        "Sheet/Provenance": JSON.stringify(json),
+        "Sheet/Disagreements": ["Identity/TeamNumber|controller|1234|host name|4321", "odd"],
+        "Sheet/Warnings": ["Chassis/FrameLengthMeters: 740 is outside 0.2 to 1.3"],
+      }),
+    );
+    expect([...of.origins]).toEqual([["Identity/Name", { how: "declared", source: "declaration", atUs: 5 }]]);
+    expect(of.absent).toEqual([["Power/Module", "no HAL"]]);
+    expect(of.disagreements).toEqual(["Identity/TeamNumber: controller says 1234, host name says 4321; the first is shown", "odd"]);
+    expect(of.warnings).toHaveLength(1);
+    for (const bad of ["", "7", "[]", "{", '{"facts":[]}', '{"facts":{"a":null},"absent":7}']) {
+      expect(account(all({ "Sheet/Provenance": bad })).origins.size, bad).toBe(0);
+    }
   });
 });

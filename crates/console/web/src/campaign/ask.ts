@@ -2,7 +2,7 @@
 
 import { REASON_CHARS, type Operator } from "../operator";
 import { h, setAttribute, setText, show } from "../ui/dom";
-import { ageText, clip, figure } from "../ui/format";
+import { agoText, clip, figure } from "../ui/format";
 import { rangeText, readAnswer } from "./answer";
 import { wants, type Campaign, type CampaignReader, type Wants } from "./state";
 
@@ -240,9 +240,4 @@ export class Ask {
     }
     return said === undefined ? "" : `Robot: ${said}`;
   }
-}
-
-function agoText(ms: number): string {
-  const age = ageText(ms);
-  return age === "now" ? "just now" : `${age} ago`;
 }

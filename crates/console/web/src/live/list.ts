@@ -57,6 +57,7 @@ export class TopicList {
   find(search: string): void {
     this.search = search.trim();
     this.version = -1;
+    this.element.classList.toggle("found", this.search !== "");
     this.element.scrollTop = 0;
     this.update();
   }

@@ -3,7 +3,7 @@
 import uPlot from "uplot";
 import type { Probe, Topic } from "../nt/topics";
 import { h, Refill, setText } from "../ui/dom";
-import { clip, figure } from "../ui/format";
+import { breakable, clip, figure } from "../ui/format";
 import { Ring, summary } from "./ring";
 import type { Part } from "./values";
 
@@ -62,7 +62,7 @@ export class Plot implements Probe {
     this.element = h(
       "section",
       { class: "plot", "aria-label": `Plot of ${name}`, testid: "plot", "data-key": this.key.slice(0, 400) },
-      h("div", { class: "plot-head" }, h("h3", {}, name), this.remove),
+      h("div", { class: "plot-head" }, h("h3", {}, breakable(name)), this.remove),
       this.box,
       this.words,
       this.table,

@@ -3,7 +3,7 @@
 import type { Client } from "../nt/client";
 import type { Topic } from "../nt/topics";
 import { h, Refill, setAttribute, setText, show } from "../ui/dom";
-import { ageText, clip } from "../ui/format";
+import { agoText, breakable, clip } from "../ui/format";
 import { TopicList } from "./list";
 import { Plot } from "./plot";
 import { Tree } from "./tree";
@@ -119,8 +119,8 @@ export class LiveView {
     const topic = this.chosen;
     if (!topic) return;
     const gone = this.client.topics.get(topic.name) !== topic;
-    setText(this.detailName, clip(topic.name, 400));
-    const age = topic.said ? `, ${ageText(this.client.ageMs(topic.stampUs, topic.seenMs))} old, ${topic.count} ${topic.count === 1 ? "value" : "values"}` : "";
+    setText(this.detailName, breakable(clip(topic.name, 400)));
+    const age = topic.said ? `, ${agoText(this.client.ageMs(topic.stampUs, topic.seenMs))}, ${topic.count} ${topic.count === 1 ? "value" : "values"}` : "";
     const more = [...topic.properties].map(([key, value]) => `${key} ${value}`).join(", ");
     setText(this.detailFacts, gone ? "gone: the robot took it back" : `${clip(topic.type, 80)}${age}${more === "" ? "" : `; ${clip(more, 200)}`}`);
     setText(this.detailValue, fullText(topic, this.structs));

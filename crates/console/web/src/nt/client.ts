@@ -90,13 +90,16 @@ export class Client {
 
   /** The age of a value whose stamp is of the server's clock, milliseconds. */
   ageMs(stampUs: number, seenMs: number): number {
-    const now = this.world.now();
-    const server = this.clock.serverUs(now * 1000);
-    const seen = Math.max(0, now - seenMs);
-    if (server === undefined || !(stampUs > 0)) return seen;
+    return this.stampAgeMs(stampUs) ?? Math.max(0, this.world.now() - seenMs);
+  }
+
+  /** How long ago the server's clock showed `stampUs`, milliseconds; undefined when it says nothing. */
+  stampAgeMs(stampUs: number): number | undefined {
+    const server = this.clock.serverUs(this.world.now() * 1000);
+    if (server === undefined || !(stampUs > 0)) return undefined;
     const age = (server - stampUs) / 1000;
     // A stamp from the future or from another boot says nothing.
-    return age >= -1000 && age < 1e10 ? Math.max(0, age) : seen;
+    return age >= -1000 && age < 1e10 ? Math.max(0, age) : undefined;
   }
 
   subscribe(of: Subscription): number {

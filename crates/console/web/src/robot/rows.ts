@@ -8,6 +8,8 @@ import { bothLengths, inertiaText, lengthText, massText, speedText, type Units }
 export interface Row {
   readonly label: string;
   readonly value: string;
+  /** The key that says so, for what the robot knows of its origin. */
+  readonly key: string | undefined;
 }
 
 export interface Group {
@@ -36,20 +38,31 @@ export interface RobotRows {
   readonly more: readonly Row[];
 }
 
+/** Rows of one group, each only when its key says something. */
 class Rows {
   readonly rows: Row[] = [];
 
-  add(label: string, value: string | undefined): void {
-    if (value !== undefined) this.rows.push({ label, value: clip(value, 400) });
+  constructor(readonly sheet: Sheet) {}
+
+  add(label: string, value: string | undefined, key?: string): void {
+    if (value !== undefined) this.rows.push({ label, value: clip(value, 400), key });
   }
 
-  number(label: string, value: number | undefined, say: (value: number) => string): void {
-    if (value !== undefined) this.add(label, say(value));
+  /** The first of the keys that says something; all are read, for the others are its aliases. */
+  text(label: string, ...keys: readonly string[]): void {
+    const found = keys.map((key) => ({ key, value: this.sheet.text(key) })).find(({ value }) => value !== undefined);
+    this.add(label, found?.value, found?.key);
+  }
+
+  number(label: string, key: string, say: (value: number) => string): number | undefined {
+    const value = this.sheet.number(key);
+    if (value !== undefined) this.add(label, say(value), key);
+    return value;
   }
 }
 
-function build(id: string, title: string, fill: (rows: Rows) => void): Group {
-  const rows = new Rows();
+function build(id: string, title: string, sheet: Sheet, fill: (rows: Rows) => void): Group {
+  const rows = new Rows(sheet);
   fill(rows);
   return { id, title, rows: rows.rows };
 }
@@ -64,120 +77,111 @@ function versionText(sheet: Sheet): string | undefined {
 }
 
 function features(sheet: Sheet): Group {
-  return build("features", "Features", (rows) => {
+  return build("features", "Features", sheet, (rows) => {
     for (const feature of sheet.texts("Catalyst/InUse") ?? []) {
       const key = `Catalyst/${feature.replaceAll(" ", "")}`;
       const names = sheet.texts(`${key}/Names`);
       const count = sheet.number(`${key}/Count`);
       const instances = sheet.number(`${key}/Instances`);
       const more = instances !== undefined && instances !== (count ?? names?.length) ? ` (${instances} in all)` : "";
-      if (names && names.length <= 3) rows.add(feature, names.join(", ") + more);
-      else rows.add(feature, (names ? String(names.length) : count === undefined ? "yes" : String(count)) + more);
+      const said = names && names.length <= 3 ? names.join(", ") : String(names?.length ?? count ?? "yes");
+      rows.add(feature, said + more, `${key}/${names ? "Names" : "Count"}`);
     }
   });
 }
 
 function software(sheet: Sheet): Group {
-  return build("software", "Software", (rows) => {
-    const library = sheet.text("Software/Library");
-    rows.add("Library", library);
-    rows.add(library === undefined ? "Catalyst" : "Library version", versionText(sheet));
-    rows.add("Committed", sheet.text("Software/CatalystCommitTime"));
-    rows.add("Robot code", sheet.text("Software/RobotCodeVersion"));
-    rows.add("Robot code build", sheet.text("Software/RobotCodeBuild"));
-    rows.add("WPILib", sheet.text("Software/WPILibVersion"));
-    rows.add("Rust", sheet.text("Software/RustVersion"));
-    rows.add("Java", sheet.text("Software/JavaVersion"));
-    // The older name is an alias of the newer one: reading both keeps it out of the rest.
-    const rio = sheet.text("Software/RioImage");
-    rows.add("Controller image", sheet.text("Software/ControllerImage") ?? rio);
-    rows.number("FPGA version", sheet.number("Software/FpgaVersion"), String);
+  return build("software", "Software", sheet, (rows) => {
+    rows.add(sheet.text("Software/Library") ?? "Catalyst", versionText(sheet), "Software/CatalystVersion");
+    rows.text("Committed", "Software/CatalystCommitTime");
+    rows.text("Robot code", "Software/RobotCodeVersion");
+    rows.text("Robot code build", "Software/RobotCodeBuild");
+    rows.text("WPILib", "Software/WPILibVersion");
+    rows.text("Rust", "Software/RustVersion");
+    rows.text("Java", "Software/JavaVersion");
+    rows.text("Controller image", "Software/ControllerImage", "Software/RioImage");
+    rows.number("FPGA version", "Software/FpgaVersion", String);
   });
 }
 
 function controller(sheet: Sheet): Group {
-  return build("controller", "Controller", (rows) => {
-    const serial = sheet.text("Identity/RioSerial");
-    const comment = sheet.text("Identity/RioComment");
-    rows.add("Controller", sheet.text("Identity/Controller"));
-    rows.add("Serial number", sheet.text("Identity/ControllerSerial") ?? serial);
-    rows.add("Comment", sheet.text("Identity/ControllerComment") ?? comment);
+  return build("controller", "Controller", sheet, (rows) => {
+    rows.text("Controller", "Identity/Controller");
+    rows.text("Serial number", "Identity/ControllerSerial", "Identity/RioSerial");
+    rows.text("Comment", "Identity/ControllerComment", "Identity/RioComment");
   });
 }
 
 function drivetrain(sheet: Sheet, units: Units): Group {
   const length = (metres: number) => lengthText(metres, units);
-  return build("drivetrain", "Drivetrain", (rows) => {
-    const at = (key: string) => sheet.number(`Drivetrain/${key}`);
-    rows.add("Type", sheet.text("Drivetrain/Type"));
-    rows.number("Modules", at("Modules"), String);
-    rows.number("Track width", at("TrackWidthMeters"), length);
-    rows.number("Wheelbase", at("WheelBaseMeters"), length);
-    rows.number("Top speed", at("MaxSpeedMps"), (v) => speedText(v, units));
-    rows.number("Top turn rate", at("MaxAngularRateRadPerSec"), (v) => `${plain(v, 3)} rad/s`);
-    rows.number("Drive ratio", at("DriveGearRatio"), (v) => `${plain(v, 4)} : 1`);
-    rows.number("Steer ratio", at("SteerGearRatio"), (v) => `${plain(v, 4)} : 1`);
-    rows.number("Wheel radius", at("WheelRadiusMeters"), length);
-    rows.number("Odometry", at("OdometryHz"), (v) => `${plain(v, 1)} Hz`);
+  return build("drivetrain", "Drivetrain", sheet, (rows) => {
+    const number = (label: string, key: string, say: (value: number) => string) => rows.number(label, `Drivetrain/${key}`, say);
+    rows.text("Type", "Drivetrain/Type");
+    number("Modules", "Modules", String);
+    number("Track width", "TrackWidthMeters", length);
+    number("Wheelbase", "WheelBaseMeters", length);
+    number("Top speed", "MaxSpeedMps", (v) => speedText(v, units));
+    number("Top turn rate", "MaxAngularRateRadPerSec", (v) => `${plain(v, 3)} rad/s`);
+    number("Drive ratio", "DriveGearRatio", (v) => `${plain(v, 4)} : 1`);
+    number("Steer ratio", "SteerGearRatio", (v) => `${plain(v, 4)} : 1`);
+    number("Wheel radius", "WheelRadiusMeters", length);
+    number("Odometry", "OdometryHz", (v) => `${plain(v, 1)} Hz`);
     const fd = sheet.flag("Drivetrain/CanFd");
-    rows.add("CAN FD", fd === undefined ? undefined : fd ? "yes" : "no");
+    rows.add("CAN FD", fd === undefined ? undefined : fd ? "yes" : "no", "Drivetrain/CanFd");
   });
 }
 
 function chassis(sheet: Sheet, units: Units): Group {
   const length = (metres: number) => lengthText(metres, units);
-  return build("chassis", "Chassis", (rows) => {
-    const at = (key: string) => sheet.number(`Chassis/${key}`);
-    const [frameLength, frameWidth] = [at("FrameLengthMeters"), at("FrameWidthMeters")];
-    const [bumperLength, bumperWidth] = [at("BumperLengthMeters"), at("BumperWidthMeters")];
-    rows.number("Mass", at("MassKg"), (v) => massText(v, units));
-    rows.number("Moment of inertia", at("MoiKgM2"), (v) => inertiaText(v, units));
-    rows.number("Frame length", frameLength, length);
-    rows.number("Frame width", frameWidth, length);
+  return build("chassis", "Chassis", sheet, (rows) => {
+    const number = (label: string, key: string, say: (value: number) => string) => rows.number(label, `Chassis/${key}`, say);
+    number("Mass", "MassKg", (v) => massText(v, units));
+    number("Moment of inertia", "MoiKgM2", (v) => inertiaText(v, units));
+    const frameLength = number("Frame length", "FrameLengthMeters", length);
+    const frameWidth = number("Frame width", "FrameWidthMeters", length);
     if (frameLength !== undefined && frameWidth !== undefined) {
       rows.add("Frame perimeter", bothLengths(2 * (frameLength + frameWidth)));
     }
-    rows.number("Bumper thickness", at("BumperThicknessMeters"), length);
-    rows.number("With bumpers, length", bumperLength, length);
-    rows.number("With bumpers, width", bumperWidth, length);
+    number("Bumper thickness", "BumperThicknessMeters", length);
+    const bumperLength = number("Bumper length", "BumperLengthMeters", length);
+    const bumperWidth = number("Bumper width", "BumperWidthMeters", length);
     if (bumperLength !== undefined && bumperWidth !== undefined) {
       rows.add("Bumper perimeter", bothLengths(2 * (bumperLength + bumperWidth)));
       rows.add("Diagonal", length(Math.hypot(bumperLength, bumperWidth)));
     }
-    rows.number("Height", at("HeightMeters"), length);
+    number("Height", "HeightMeters", length);
   });
 }
 
 function traction(sheet: Sheet): Group {
-  return build("traction", "Traction", (rows) => {
-    rows.number("Wheel friction", sheet.number("Drivetrain/WheelCof"), (v) => plain(v, 3));
-    rows.number("Slip current", sheet.number("Drivetrain/SlipCurrentAmps"), (v) => `${plain(v, 1)} A`);
-    rows.number("Drive current limit", sheet.number("Drivetrain/DriveCurrentLimitAmps"), (v) => `${plain(v, 1)} A`);
+  return build("traction", "Traction", sheet, (rows) => {
+    rows.number("Wheel friction", "Drivetrain/WheelCof", (v) => plain(v, 3));
+    rows.number("Slip current", "Drivetrain/SlipCurrentAmps", (v) => `${plain(v, 1)} A`);
+    rows.number("Drive current limit", "Drivetrain/DriveCurrentLimitAmps", (v) => `${plain(v, 1)} A`);
   });
 }
 
 function power(sheet: Sheet, channels: readonly Channel[]): Group {
-  return build("power", "Power", (rows) => {
-    const total = sheet.number("Power/Channels");
-    rows.add("Distribution", sheet.text("Power/Module"));
-    if (total !== undefined) rows.add("Channels in use", `${channels.length} of ${total}`);
-    else if (channels.length > 0) rows.add("Channels in use", String(channels.length));
-    rows.add("Battery", sheet.text("Power/Battery"));
-    rows.number("Brownout", sheet.number("Power/BrownoutVolts"), (v) => `${plain(v, 2)} V`);
+  return build("power", "Power", sheet, (rows) => {
+    rows.text("Distribution", "Power/Module");
+    const total = rows.number("Channels in use", "Power/Channels", (v) => `${channels.length} of ${v}`);
+    if (total === undefined && channels.length > 0) rows.add("Channels in use", String(channels.length), "Power/ChannelsInUse");
+    rows.text("Battery", "Power/Battery");
+    rows.number("Brownout", "Power/BrownoutVolts", (v) => `${plain(v, 2)} V`);
   });
 }
 
 function hardware(sheet: Sheet): Group {
-  return build("hardware", "Hardware", (rows) => {
-    rows.number("CAN devices", sheet.number("Hardware/CanDevices"), String);
+  return build("hardware", "Hardware", sheet, (rows) => {
+    rows.number("CAN devices", "Hardware/CanDevices", String);
     for (const row of sheet.texts("Hardware/Inventory") ?? []) {
       const bar = row.lastIndexOf("|");
-      rows.add(bar < 0 ? row : row.slice(0, bar), bar < 0 ? "" : row.slice(bar + 1));
+      rows.add(bar < 0 ? row : row.slice(0, bar), bar < 0 ? "" : row.slice(bar + 1), "Hardware/Inventory");
     }
-    rows.add("Gyro", sheet.text("Hardware/Gyro"));
-    rows.number("Gyro CAN id", sheet.number("Hardware/GyroCanId"), String);
-    rows.add("Gyro bus", sheet.text("Hardware/GyroBus"));
-    rows.add("Cameras", sheet.texts("Hardware/Cameras")?.join(", "));
+    rows.text("Gyro", "Hardware/Gyro");
+    rows.number("Gyro CAN id", "Hardware/GyroCanId", String);
+    rows.text("Gyro bus", "Hardware/GyroBus");
+    rows.add("Cameras", sheet.texts("Hardware/Cameras")?.join(", "), "Hardware/Cameras");
   });
 }
 
@@ -227,6 +231,6 @@ export function robotRows(sheet: Sheet, units: Units): RobotRows {
     groups,
     channels,
     buses,
-    more: sheet.rest().map(([key, value]) => ({ label: clip(key, 120), value: restText(value) })),
+    more: sheet.rest().map(([key, value]) => ({ label: clip(key, 120), value: restText(value), key })),
   };
 }

@@ -2,7 +2,9 @@
 
 import type { Topics } from "../nt/topics";
 import { h, kept, Refill, setText, show, svg } from "../ui/dom";
-import { clip } from "../ui/format";
+import { agoText, clip } from "../ui/format";
+import { Shape } from "../ui/shapes";
+import { account, type Account } from "./account";
 import { robotPlan, type RobotPlan } from "./plan";
 import { robotRows, type Bus, type Channel, type RobotRows, type Row } from "./rows";
 import { ROOT, Sheet } from "./sheet";
@@ -26,6 +28,11 @@ export class RobotView {
     h("label", {}, this.units.metric, "metric"),
     h("label", {}, this.units.imperial, "imperial"),
   );
+  private readonly origins = h("input", { type: "checkbox", testid: "show-origins" });
+  private readonly originsLabel = h("label", {}, this.origins, "where each fact comes from");
+  private readonly whole = h("p", { class: "whole", testid: "sheet-whole" });
+  private readonly doubts = h("div", { class: "doubts", testid: "sheet-doubts" });
+  private readonly refillDoubts = new Refill(this.doubts);
   private readonly absent = h(
     "section",
     { class: "card absent", testid: "no-robot" },
@@ -35,14 +42,23 @@ export class RobotView {
   private readonly body = h(
     "div",
     { class: "robot" },
-    h("div", { class: "robot-head" }, this.drawing, h("div", { class: "robot-title" }, this.name, this.subtitle, this.choice)),
+    h("div", { class: "robot-head" }, this.drawing, h("div", { class: "robot-title" }, this.name, this.subtitle, this.whole, this.choice, this.originsLabel)),
+    this.doubts,
     this.groups,
   );
   readonly element = h("div", { id: "panel-robot", class: "panel", tabindex: 0, hidden: true }, this.absent, this.body);
   private shown: Units = kept.get("units") === "imperial" ? "imperial" : "metric";
   private seen = "";
 
-  constructor(private readonly topics: Topics) {
+  constructor(
+    private readonly topics: Topics,
+    private readonly ageMs: (stampUs: number) => number | undefined,
+  ) {
+    this.originsLabel.className = "check";
+    this.origins.addEventListener("change", () => {
+      this.seen = "";
+      this.update();
+    });
     this.units[this.shown].checked = true;
     for (const units of ["metric", "imperial"] as const) {
       this.units[units].addEventListener("change", () => {
@@ -69,6 +85,21 @@ export class RobotView {
     return true;
   }
 
+  private showWhole({ whole }: Account): void {
+    show(this.whole, whole.is !== "unsaid");
+    this.whole.setAttribute("data-whole", whole.is);
+    if (whole.is === "whole") setText(this.whole, `The whole sheet: ${whole.count} facts.`);
+    else if (whole.is === "part") setText(this.whole, `Not the whole sheet: ${whole.have} facts here, the robot has ${whole.said}.`);
+  }
+
+  private origin(about: Account, key: string | undefined): string {
+    const origin = key === undefined ? undefined : about.origins.get(key);
+    if (!origin) return "";
+    const age = this.ageMs(origin.atUs);
+    const since = age === undefined ? "" : `, ${agoText(age)}`;
+    return `${clip(origin.how, 40)}, ${clip(origin.source, 80)}${since}`;
+  }
+
   update(): void {
     if (!this.changed()) return;
     const sheet = Sheet.of(this.topics);
@@ -81,24 +112,48 @@ export class RobotView {
     setText(this.subtitle, rows.subtitle);
     show(this.drawing, plan !== undefined);
     this.refillDrawing.with([plan, this.shown, rows.name], () => (plan ? drawing(plan, this.shown, rows.name ?? "") : []));
-    this.refillGroups.with(rows, () => groups(rows));
+    const about = account(sheet);
+    this.showWhole(about);
+    show(this.originsLabel, about.origins.size > 0);
+    const doubts = [...about.disagreements, ...about.warnings];
+    show(this.doubts, doubts.length > 0);
+    this.refillDoubts.with(doubts, () => doubts.map((text) => h("p", {}, new Shape("stale").element, h("span", {}, clip(text, 300)))));
+    const origins = this.origins.checked ? [...about.origins] : [];
+    this.refillGroups.with([rows, origins, about.absent], () => groups(rows, about, this.origins.checked ? (key) => this.origin(about, key) : () => ""));
   }
 }
 
-function rowList(rows: readonly Row[]): HTMLElement {
-  return h("dl", { class: "rows" }, ...rows.map((row) => h("div", {}, h("dt", {}, row.label), h("dd", {}, row.value))));
+type OriginOf = (key: string | undefined) => string;
+
+function rowList(rows: readonly Row[], originOf: OriginOf): HTMLElement {
+  return h(
+    "dl",
+    { class: "rows" },
+    ...rows.map((row) => {
+      const origin = originOf(row.key);
+      const small = origin === "" ? undefined : h("span", { class: "origin" }, origin);
+      return h("div", {}, h("dt", {}, row.label), h("dd", {}, row.value, small));
+    }),
+  );
 }
 
 function groupCard(id: string, title: string, ...children: HTMLElement[]): HTMLElement {
   return h("section", { class: "card group", "aria-label": title, testid: `robot-group-${id}` }, h("h2", {}, title), ...children);
 }
 
-function groups(of: RobotRows): HTMLElement[] {
-  const cards = of.groups.map((group) => groupCard(group.id, group.title, rowList(group.rows)));
+function groups(of: RobotRows, about: Account, originOf: OriginOf): HTMLElement[] {
+  const cards = of.groups.map((group) => groupCard(group.id, group.title, rowList(group.rows, originOf)));
   if (of.channels.length > 0) cards.push(groupCard("channels", "Power channels", channelTable(of.channels)));
   if (of.buses.length > 0) cards.push(groupCard("devices", "Devices", ...of.buses.map(busTable)));
-  if (of.more.length > 0) cards.push(groupCard("more", "More", rowList(of.more)));
+  if (of.more.length > 0) cards.push(groupCard("more", "More", rowList(of.more, originOf)));
+  if (about.absent.length > 0) cards.push(groupCard("unknown", "Not known", unknown(about)));
   return cards;
+}
+
+/** What the robot does not know, and whose silence that is. */
+function unknown(about: Account): HTMLElement {
+  const rows = about.absent.map(([key, why]) => ({ label: clip(key, 120), value: clip(why, 300), key: undefined }));
+  return h("details", {}, h("summary", {}, `${rows.length} facts, and why`), rowList(rows, () => ""));
 }
 
 function table(caption: string, hideCaption: boolean, head: readonly string[], rows: readonly (readonly string[])[]): HTMLElement {

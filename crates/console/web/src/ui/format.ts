@@ -43,6 +43,17 @@ export function ageText(ms: number): string {
   return secs < 6000 ? `${Math.round(secs / 60)} min` : `${Math.round(secs / 3600)} h`;
 }
 
+/** `just now`, `3 s ago`. */
+export function agoText(ms: number): string {
+  const age = ageText(ms);
+  return age === "now" ? "just now" : `${age} ago`;
+}
+
+/** A topic's name that breaks after its slashes before it breaks anywhere else. */
+export function breakable(name: string): string {
+  return name.replaceAll("/", "/\u200b");
+}
+
 export function bytesText(bytes: number): string {
   return bytes < 10000 ? `${bytes} bytes` : `${(bytes / 1024).toFixed(0)} KiB`;
 }
