@@ -42,4 +42,4 @@ pub use motor::{MotorConfig, Winding};
 pub use rng::Rng;
 pub use sensors::{SensorConfig, SensorFault};
 pub use shooter::{ShooterConfig, Shot};
-pub use world::{Field, MAX_SPEED_MPS, MECHANISMS, SensorId, SharedWorld, World, WorldConfig};
+pub use world::{Field, MAX_SPEED_MPS, MECHANISMS, SensorId, SharedWorld, World, WorldConfig, declaration};

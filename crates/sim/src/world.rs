@@ -4,6 +4,7 @@ mod io;
 mod parts;
 
 pub use io::{MAX_SPEED_MPS, MECHANISMS, SharedWorld};
+pub use parts::declaration;
 mod random;
 
 use std::collections::BTreeMap;

@@ -57,7 +57,10 @@ impl Code {
             site: site.clone(),
             op_modes: op_modes()?,
         };
-        let robot = RobotLoop::new(LoopConfig::default(), parts)?;
+        let mut robot = RobotLoop::new(LoopConfig::default(), parts)?;
+        if let Some(identity) = &config.identity {
+            robot.declare(identity.clone());
+        }
         let field_lab = robot.find(super::FIELD_LAB).ok_or(RehearsalError::NoFieldLab)?;
         Ok(Self { hub, field_lab, robot, site, disk, pipe: None, booted_at })
     }

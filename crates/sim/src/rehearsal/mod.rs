@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use fieldlab_base::{ConfigError, Micros};
 use fieldlab_nt4_net::Hub;
 use fieldlab_robot::driver_station::DriverPanel;
+use fieldlab_robot::identity::Declaration;
 use fieldlab_robot::opmode::OpModeEntry;
 
 pub use campaign::{FIELD_LAB, Scope, campaign, drivetrain, entry};
@@ -19,7 +20,7 @@ use crate::battery::BatteryConfig;
 use crate::drive::DriveTruth;
 use crate::faults::{Fault, FaultKind, Faults, Player, Trigger};
 use crate::operator::{OperatorConfig, OperatorTally, ScriptedOperator};
-use crate::world::{SensorId, SharedWorld, World, WorldConfig};
+use crate::world::{SensorId, SharedWorld, World, WorldConfig, declaration};
 
 /// What is rehearsed.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,6 +42,8 @@ pub struct RehearsalConfig {
     /// Whether a person at a terminal works the driver station; the scripted one then only carries the robot and reads
     /// the tape aloud.
     pub human: bool,
+    /// What its team declares about the robot, for the identity sheet; `None` publishes none.
+    pub identity: Option<Declaration>,
     /// Given up after this much of the world's time, seconds.
     pub most_secs: f64,
     /// The wall clock when the robot is first switched on.
@@ -65,6 +68,7 @@ impl RehearsalConfig {
             },
             world,
             human: false,
+            identity: Some(declaration()),
             most_secs: 4.0 * 3600.0,
             unix_at_power_on: Micros(1_789_000_000_000_000),
         }

@@ -96,7 +96,7 @@ fn turn_back(inputs: &mut Inputs, booted_at: Micros) {
 impl RobotIo for World {
     fn description(&self) -> RobotDescription {
         RobotDescription {
-            name: "Nowhere".to_owned(),
+            name: super::parts::NAME.to_owned(),
             drive: Some(self.config.constants().geometry()),
             mechanisms: MECHANISMS.to_vec(),
         }

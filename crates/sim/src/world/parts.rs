@@ -7,7 +7,12 @@ use fieldlab_robot::hw::{
     ModuleConstants, PowerInfo, PowerModule, Reading, SwerveConstants,
 };
 
+use fieldlab_robot::identity::Declaration;
+
 use super::{MAX_SPEED_MPS, World, WorldConfig};
+
+/// The robot's name.
+pub(super) const NAME: &str = "Nowhere";
 
 /// The drive's bus.
 const DRIVE_BUS: &str = "can_s0";
@@ -26,6 +31,27 @@ const REST_CHANNEL: usize = 20;
 
 /// How often the power distribution tells its currents.
 const POWER_PERIOD: Micros = Micros::from_millis(100);
+
+/// What the team of the simulated robot says about it: everything else is read.
+#[must_use]
+pub fn declaration() -> Declaration {
+    let drive = |i: usize| (FIRST_DRIVE_CHANNEL + i, format!("Drive {}", MODULE_NAMES[i]));
+    let mut channels: Vec<(usize, String)> = (0..MODULE_NAMES.len()).map(drive).collect();
+    channels.push((FLYWHEEL_CHANNEL, "Flywheel".into()));
+    channels.push((REST_CHANNEL, "Everything else".into()));
+    Declaration {
+        name: NAME.into(),
+        robot_code_version: Some(env!("CARGO_PKG_VERSION").into()),
+        // Bumpers of 8 cm make it the 0.9 m square that stops at the walls.
+        frame_length_m: Some(0.74),
+        frame_width_m: Some(0.74),
+        bumper_thickness_m: Some(0.08),
+        height_m: Some(0.52),
+        battery: Some("18 Ah, simulated".into()),
+        channels: channels.into_iter().map(|(channel, what)| (channel as u8, what)).collect(),
+        ..Declaration::default()
+    }
+}
 
 impl WorldConfig {
     /// The constants that the drive's code is built from: the drawing's radius, not the tyres' own.
