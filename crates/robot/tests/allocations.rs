@@ -15,6 +15,7 @@ use fieldlab_campaign::Campaign;
 use fieldlab_campaign::procedures::{self, Drivetrain};
 use fieldlab_robot::driver_station::DriverPanel;
 use fieldlab_robot::field_lab::FieldLabOpMode;
+use fieldlab_robot::identity::RobotIdentity;
 use fieldlab_robot::network::{self, NtOperator};
 use fieldlab_robot::robot_loop::{LoopConfig, LoopParts, RobotLoop};
 use fieldlab_robot::site::Pace;
@@ -114,6 +115,7 @@ fn a_turn_in_which_no_text_array_or_topic_changes_allocates_nothing() {
         op_modes: vec![FieldLabOpMode::new(campaign).into()],
     };
     let mut robot = RobotLoop::new(LoopConfig::default(), parts).unwrap();
+    robot.declare(RobotIdentity::declare("Counted").unwrap());
     panel.select(robot.find("Field Lab"));
     panel.set_enabled(true);
     let mut operator = Operator::new(&hub, Micros::ZERO);
