@@ -8,6 +8,7 @@ use fieldlab_nt4::SubscribeOptions;
 use fieldlab_nt4::client::{Client, ClientConfig, PublishOptions, PublisherId};
 use fieldlab_nt4_net::{Hub, LocalPipe};
 use fieldlab_robot::driver_station::DriverPanel;
+use fieldlab_sim::operator::Part;
 use fieldlab_sim::rehearsal::{Deed, Progress, RehearsalConfig, Scope, Stage, run_on};
 use fieldlab_values::{DataType, ValueRef};
 
@@ -89,7 +90,8 @@ impl Stage for Human {
 fn a_person_at_the_station_and_at_a_dashboard_gets_through_a_run_with_the_tape_read_aloud() {
     let dir = tempfile::tempdir().unwrap();
     let mut config = RehearsalConfig::new(3, dir.path());
-    (config.scope, config.human, config.reboot, config.most_secs) = (Scope::Short, true, false, 120.0);
+    (config.scope, config.part, config.reboot, config.most_secs) =
+        (Scope::Short, Part::Carrying, false, 120.0);
     let panel = DriverPanel::new();
     let mut human = Human::new(panel.clone());
     let done = run_on(&config, &panel, &mut human).unwrap();

@@ -13,7 +13,8 @@ use fieldlab_analysis::findings::Findings;
 use fieldlab_analysis::{LogSet, Options, analyse};
 use fieldlab_robot::driver_station::DriverPanel;
 use fieldlab_sim::faults::{self, Faults};
-use fieldlab_sim::rehearsal::{Rehearsal, RehearsalConfig, run_on};
+use fieldlab_sim::operator::Part;
+use fieldlab_sim::rehearsal::{Rehearsal, RehearsalConfig, Scope, run_on};
 
 use crate::console;
 use crate::exit::{End, Failure};
@@ -21,12 +22,24 @@ use crate::out;
 use crate::report::Format;
 use crate::terminal::Terminal;
 
+/// What `--plan` can be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Plan {
+    /// Nine procedures, an hour of afternoon.
+    Full,
+    /// Two of them, a few minutes.
+    Short,
+}
+
 /// The words of `rehearse`.
 #[derive(Debug, Args)]
 pub(crate) struct Words {
     /// Keep pace with the clock, so that clients on sockets can answer in time
     #[arg(long)]
     realtime: bool,
+    /// How much of the campaign
+    #[arg(long, value_enum, default_value = "full")]
+    plan: Plan,
     /// Seed of everything random
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
@@ -47,6 +60,10 @@ pub(crate) struct Words {
     /// dashboard; the pace is one to one
     #[arg(long)]
     human: bool,
+    /// Answer the prompts yourself, on the page or any other dashboard; the driver station is worked for you, the pace is one to
+    /// one
+    #[arg(long, conflicts_with = "human")]
+    dashboard: bool,
     /// Print one JSON object instead of the report
     #[arg(long)]
     json: bool,
@@ -54,14 +71,22 @@ pub(crate) struct Words {
 
 pub(crate) fn run(words: &Words) -> Result<End, Failure> {
     let mut config = RehearsalConfig::new(words.seed, &words.out);
-    config.human = words.human;
+    config.scope = match words.plan {
+        Plan::Full => Scope::Full,
+        Plan::Short => Scope::Short,
+    };
+    config.part = match (words.human, words.dashboard) {
+        (true, _) => Part::Carrying,
+        (_, true) => Part::AllButAnswers,
+        _ => Part::Everything,
+    };
     if let Some(path) = &words.faults {
         config.faults = script(path)?;
     }
     let panel = DriverPanel::new();
     let terminal = if words.human { Some(Terminal::open().map_err(Failure::Input)?) } else { None };
     let addr = SocketAddr::from((Ipv4Addr::LOCALHOST, words.nt_port));
-    let paced = words.realtime || words.human;
+    let paced = words.realtime || words.human || words.dashboard;
     // A rehearsal of two seconds is over before anybody has opened a page.
     let page = match words.console_port {
         Some(port) => Some(stage::Page { port, asked: true }),

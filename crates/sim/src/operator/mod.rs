@@ -74,6 +74,18 @@ pub struct OperatorTally {
     pub repeats: u32,
 }
 
+/// What of an afternoon's work the scripted person does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Part {
+    /// All of it.
+    #[default]
+    Everything,
+    /// The driver station, the packs and the carrying; somebody else answers.
+    AllButAnswers,
+    /// Carrying the robot and reading the tape aloud; somebody else enables and answers.
+    Carrying,
+}
+
 #[derive(Debug, Clone, PartialEq)]
 enum Doing {
     /// Watching the screen.
@@ -106,8 +118,7 @@ pub struct ScriptedOperator {
     /// The driver station is somebody else's until then: a fault holds it disabled.
     locked_until: Micros,
     tally: OperatorTally,
-    /// Somebody else answers and enables; this one only carries the robot and reads the tape.
-    only_carries: bool,
+    part: Part,
     carried_for: Option<i64>,
     paused_since: Option<Micros>,
     wants_restart: bool,
@@ -165,7 +176,7 @@ impl ScriptedOperator {
             disabled_since: None,
             locked_until: Micros::ZERO,
             tally: OperatorTally::default(),
-            only_carries: false,
+            part: Part::Everything,
             carried_for: None,
             paused_since: None,
             wants_restart: false,
@@ -177,10 +188,10 @@ impl ScriptedOperator {
         })
     }
 
-    /// Leaves dashboard and driver station to somebody else when `only` says so.
+    /// Leaves what is not in `part` to somebody else.
     #[must_use]
-    pub const fn only_carries(mut self, only: bool) -> Self {
-        self.only_carries = only;
+    pub const fn doing(mut self, part: Part) -> Self {
+        self.part = part;
         self
     }
 
@@ -303,7 +314,7 @@ impl ScriptedOperator {
             return;
         }
         let since = *self.connected_at.get_or_insert(now);
-        if self.only_carries {
+        if self.part == Part::Carrying {
             self.carry_only(world);
             return;
         }
@@ -320,7 +331,9 @@ impl ScriptedOperator {
             return;
         }
         self.work_station(now, panel, field_lab);
-        if panel.state().may_move() && Screen(&self.client).is_live() {
+        if self.part == Part::AllButAnswers {
+            self.carry_only(world);
+        } else if panel.state().may_move() && Screen(&self.client).is_live() {
             self.work_prompt(now, world);
         }
     }

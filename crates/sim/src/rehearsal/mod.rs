@@ -19,7 +19,7 @@ use code::Code;
 use crate::battery::BatteryConfig;
 use crate::drive::DriveTruth;
 use crate::faults::{Fault, FaultKind, Faults, Player, Trigger};
-use crate::operator::{OperatorConfig, OperatorTally, ScriptedOperator};
+use crate::operator::{OperatorConfig, OperatorTally, Part, ScriptedOperator};
 use crate::world::{SensorId, SharedWorld, World, WorldConfig, declaration};
 
 /// What is rehearsed.
@@ -39,9 +39,8 @@ pub struct RehearsalConfig {
     pub operator: OperatorConfig,
     /// Robot and field.
     pub world: WorldConfig,
-    /// Whether a person at a terminal works the driver station; the scripted one then only carries the robot and reads
-    /// the tape aloud.
-    pub human: bool,
+    /// What the scripted person does; the rest is a human's, at a terminal or a dashboard.
+    pub part: Part,
     /// What its team declares about the robot, for the identity sheet; `None` publishes none.
     pub identity: Option<Declaration>,
     /// Given up after this much of the world's time, seconds.
@@ -67,7 +66,7 @@ impl RehearsalConfig {
                 ..OperatorConfig::default()
             },
             world,
-            human: false,
+            part: Part::Everything,
             identity: Some(declaration()),
             most_secs: 4.0 * 3600.0,
             unix_at_power_on: Micros(1_789_000_000_000_000),
@@ -216,7 +215,7 @@ pub fn run(config: &RehearsalConfig) -> Result<Rehearsal, RehearsalError> {
     run_on(config, &DriverPanel::new(), &mut EmptyStage)
 }
 
-/// Holds a rehearsal. `panel` is the driver station: a human's when [`RehearsalConfig::human`] says so.
+/// Holds a rehearsal. `panel` is the driver station: a human's when [`RehearsalConfig::part`] leaves it to one.
 ///
 /// # Errors
 /// Refuses a robot, a person or a campaign that cannot be, and passes on what the stage refuses.
@@ -241,7 +240,7 @@ pub fn run_with(
 ) -> Result<Rehearsal, RehearsalError> {
     let world = World::new(config.world.clone(), config.seed)?;
     let mut afternoon = Afternoon {
-        operator: ScriptedOperator::new(config.operator.clone(), config.seed)?.only_carries(config.human),
+        operator: ScriptedOperator::new(config.operator.clone(), config.seed)?.doing(config.part),
         world: SharedWorld::new(world),
         player: Player::new(&with_usual(config), config.seed),
         panel,

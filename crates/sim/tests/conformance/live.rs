@@ -16,6 +16,7 @@ use fieldlab_robot::driver_station::DriverPanel;
 use fieldlab_robot::field_lab::FieldLabOpMode;
 use fieldlab_robot::opmode::OpModeEntry;
 use fieldlab_sim::WorldConfig;
+use fieldlab_sim::operator::Part;
 use fieldlab_sim::rehearsal::{Deed, Progress, Rehearsal, RehearsalConfig, Stage, drivetrain, run_with};
 use tempfile::TempDir;
 
@@ -38,7 +39,7 @@ impl Live {
         let mut config = RehearsalConfig::new(seed, files.path());
         config.world = WorldConfig::seeded(seed);
         // Somebody else answers and enables; the scripted person only carries the robot to where it is wanted.
-        config.human = true;
+        config.part = Part::Carrying;
         config.reboot = false;
         config.most_secs = MOST_SECS;
         let (enabled, over) = (Arc::<AtomicBool>::default(), Arc::<AtomicBool>::default());
