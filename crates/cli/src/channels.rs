@@ -73,7 +73,7 @@ fn listing(path: &Path, log: &Log, named: bool) -> String {
                 first,
                 last,
                 entry.data_type.log_name().to_owned(),
-                printable(&entry.name),
+                out::printable(&entry.name),
             ]
         })
         .collect();
@@ -153,9 +153,4 @@ fn conversation(path: &Path, report: &Report) {
 
 fn secs(at: Micros) -> String {
     format!("{:.6}", at.as_secs())
-}
-
-/// A name may hold anything; a terminal must not be driven by it.
-fn printable(name: &str) -> String {
-    if name.chars().any(char::is_control) { name.escape_debug().to_string() } else { name.to_owned() }
 }

@@ -9,6 +9,7 @@ mod console;
 mod diff;
 mod draw;
 mod exit;
+mod identity;
 mod out;
 mod rehearse;
 mod report;
@@ -43,6 +44,8 @@ enum Command {
     Channels(channels::Words),
     /// Watch a robot in a browser, and answer what its campaign asks
     Console(console::Words),
+    /// What a robot says about itself: from the robot or from a log, and what two of them say differently
+    Identity(identity::Words),
     /// Surfaces, samples, captures and constants of robots that draw
     Draw(draw::Words),
 }
@@ -56,6 +59,7 @@ fn main() -> ExitCode {
         Command::Diff(words) => diff::run(&words),
         Command::Channels(words) => channels::run(&words),
         Command::Console(words) => console::run(&words),
+        Command::Identity(words) => identity::run(&words),
         Command::Draw(words) => draw::run(&words),
     };
     end.map_or_else(exit::Failure::tell, ExitCode::from)

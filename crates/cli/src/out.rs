@@ -37,6 +37,19 @@ pub(crate) fn say(line: &str) {
     drop(writeln!(stderr().lock(), "{line}"));
 }
 
+/// Whether headings on stdout may stand out: it is a terminal that can, and nobody asked for plain text.
+pub(crate) fn stdout_takes_colour() -> bool {
+    let says_no = |name: &str, no: &dyn Fn(&str) -> bool| std::env::var(name).is_ok_and(|value| no(&value));
+    stdout().is_terminal()
+        && !says_no("NO_COLOR", &|value| !value.is_empty())
+        && !says_no("TERM", &|value| value == "dumb")
+}
+
+/// A text from outside may hold anything; a terminal must not be driven by it.
+pub(crate) fn printable(text: &str) -> String {
+    if text.chars().any(char::is_control) { text.escape_debug().to_string() } else { text.to_owned() }
+}
+
 /// A bar for long work, drawn only when stderr is a terminal.
 pub(crate) fn bar(what: &str, total: u64) -> ProgressBar {
     if !stderr().is_terminal() {
