@@ -6,7 +6,7 @@ use crate::model::{ActId, Campaign, Plan, Procedure, ProcedurePlan, Shot, Step, 
 use crate::text;
 
 /// Names that stand beside procedure ids under `FieldLab/`, and so cannot be one.
-const RESERVED_IDS: [&str; 44] = [
+const RESERVED_IDS: [&str; 45] = [
     "State",
     "Session",
     "Campaign",
@@ -26,6 +26,7 @@ const RESERVED_IDS: [&str; 44] = [
     "Notes",
     "LastNote",
     "Measurements",
+    "Banked",
     "Prompt",
     "PromptUnit",
     "PromptSeq",

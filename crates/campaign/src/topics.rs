@@ -30,8 +30,12 @@ const TEXTS: [(&str, ReadRef<Text>, bool); 13] = [
     ("Hold", |b| &b.hold, false),
     ("Fault", |b| &b.fault, false),
 ];
-const ROWS: [(&str, ReadRef<Rows>); 3] =
-    [("Notes", |b| &b.notes), ("Measurements", |b| &b.measurements), ("PreArm", |b| &b.pre_arm)];
+const ROWS: [(&str, ReadRef<Rows>); 4] = [
+    ("Notes", |b| &b.notes),
+    ("Measurements", |b| &b.measurements),
+    ("Banked", |b| &b.banked),
+    ("PreArm", |b| &b.pre_arm),
+];
 const INTS: [(&str, Read<i64>); 5] = [
     ("ProcedureIndex", |b| b.procedure_index),
     ("ProcedureCount", |b| b.procedure_count),

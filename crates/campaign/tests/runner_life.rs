@@ -163,6 +163,26 @@ fn f2_an_answer_is_echoed_only_once_it_is_durable() {
 }
 
 #[test]
+fn f5_what_is_banked_is_named_once_it_is_durable_and_after_a_reboot_before_the_enable() {
+    let banked = |b: &Bench| b.runner.board().banked.rows().iter().map(|r| r.to_string()).collect::<Vec<_>>();
+    let mut b = Bench::go(campaign([tape(), tape_called("second")]));
+    b.until_prompt("clear?");
+    b.advance();
+    b.until_prompt("how far");
+    assert!(banked(&b).is_empty());
+    b.disk = Disk::Silent;
+    b.answer(2.0);
+    b.run(1.0);
+    assert!(banked(&b).is_empty(), "what is not durable is not banked");
+    b.disk = Disk::Works;
+    b.until_prompt("clear?");
+    assert_eq!(banked(&b), ["tape|good"]);
+    b.reboot();
+    b.tick();
+    assert_eq!(banked(&b), ["tape|good"], "known while still disabled");
+}
+
+#[test]
 fn f3_a_failed_save_is_an_error_on_the_dashboard_and_is_tried_again() {
     let mut b = Bench::go(campaign([tape()]));
     b.disk = Disk::Fails("no space left on device");

@@ -84,7 +84,7 @@ fn names_and_types_are_the_contract() {
             "double",
             "Progress ElapsedSeconds RemainingSeconds EstimatedSeconds BatteryVolts PromptMin PromptMax GateMinVolts GateResumeVolts",
         ),
-        ("string[]", "Notes Measurements PreArm"),
+        ("string[]", "Notes Measurements Banked PreArm"),
         ("boolean", "Enabled"),
         ("json", "Plan"),
     ] {
@@ -92,7 +92,7 @@ fn names_and_types_are_the_contract() {
             assert_eq!(types.get(&format!("FieldLab/{name}")).map(String::as_str), Some(kind), "{name}");
         }
     }
-    assert_eq!(types.len(), 33);
+    assert_eq!(types.len(), 34);
     assert!(Topics::declare(&mut wire).is_err(), "once for the life of the process");
 }
 

@@ -101,6 +101,8 @@ pub struct Board {
     pub last_note: Text,
     /// `Measurements`: `<procedure>/<key>|<value>`.
     pub measurements: Rows,
+    /// `Banked`: `<procedure>|<quality>` of what `Progress` counts, in the plan's order.
+    pub banked: Rows,
     /// `Prompt`: what is wanted from a person; empty when nothing is.
     pub prompt: Text,
     /// `PromptUnit`.
@@ -162,6 +164,7 @@ impl Board {
             plan: Text::default(),
             gate_min_volts: None,
             gate_resume_volts: None,
+            banked: Rows::default(),
             pre_arm: Rows::default(),
             hold: Text::default(),
             fault: Text::default(),

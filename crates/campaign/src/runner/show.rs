@@ -90,6 +90,12 @@ impl Runner {
         // The procedure banked last counts once its save came back.
         let durable = banked.saturating_sub(usize::from(self.bank_revision > self.storage.durable()));
         self.board.progress = if total == 0 { 1.0 } else { durable as f64 / total as f64 };
+        let pending = if durable < banked { self.memory.completed.last() } else { None };
+        let shown = self.plan.procedures.iter().map(|procedure| &procedure.id);
+        let shown = shown.filter(|id| self.memory.completed.contains(id) && Some(*id) != pending);
+        let quality = |id: &String| self.memory.quality.get(id).map_or("", String::as_str);
+        let rows: Vec<String> = shown.map(|id| format!("{id}|{}", quality(id))).collect();
+        self.board.banked.set(rows.iter().map(String::as_str));
         let mut remaining = 0.0;
         for (i, procedure) in self.plan.procedures.iter().enumerate().filter(|(i, _)| !self.is_banked(*i)) {
             let in_flight = self.current == Some(i) && self.begun;

@@ -33,6 +33,7 @@ const FIELD_LAB: &[(&str, &str)] = &[
     ("LastCommit", "string"),
     ("ProcedureId", "string"),
     ("StepKind", "string"),
+    ("Banked", "string[]"),
     ("Enabled", "boolean"),
     ("Hold", "string"),
     ("Fault", "string"),
