@@ -17,6 +17,8 @@ export const ARM_MS = 450;
 export const SETTLE_MS = 400;
 /** Two presses are at least this far apart. */
 export const APART_MS = 600;
+/** What is there so soon after the connection opened was there before. */
+const EARLY_MS = 2000;
 /** Longest reason that the robot keeps. */
 export const REASON_CHARS = 200;
 
@@ -45,8 +47,11 @@ export class Operator {
   private nextPub = 100;
   private lastStampUs = 0;
   private pressed: Press | undefined;
+  /** What is asked, by the connection that said so: a press is for that alone. */
   private prompt = "";
   private promptMs = 0;
+  /** What is asked, whoever said so, and since when; `early` when it stood there before this page came. */
+  private question = { text: "", sinceMs: 0, early: false };
   private robotMs: number | undefined;
   private robotUp = true;
 
@@ -89,6 +94,10 @@ export class Operator {
       this.prompt = asked;
       this.promptMs = now;
     }
+    const question = asked.slice(asked.indexOf(" ") + 1);
+    if (question !== this.question.text) {
+      this.question = { text: question, sinceMs: now, early: (this.client.upMs ?? 0) < EARLY_MS };
+    }
     // Behind the relay the robot sees the relay's connection, which may be younger than ours.
     const up = this.topic(CONNECTED)?.number !== 0;
     if (up !== this.robotUp) {
@@ -101,9 +110,9 @@ export class Operator {
     return this.pressed;
   }
 
-  /** How long the prompt on show is there, as far as this page saw it, milliseconds. */
-  get promptAgeMs(): number {
-    return this.world.now() - this.promptMs;
+  /** How long the prompt on show is there, milliseconds; `early` when it was there before this page looked. */
+  get promptAge(): { ms: number; early: boolean } {
+    return { ms: this.world.now() - this.question.sinceMs, early: this.question.early };
   }
 
   /** Since a time of the page's clock, milliseconds. */

@@ -43,7 +43,7 @@ describe("plan", () => {
 
 describe("standings", () => {
   it("follow the names that the robot says are banked", () => {
-    expect(standings(plan, new Set(["wheel-radius", "drift"]), 0.5, 1)).toEqual(["banked", "current", "banked", "next"]);
+    expect(standings(plan, new Map([["wheel-radius", "good"], ["drift", "partial: x"]]), 0.5, 1)).toEqual(["banked", "current", "banked", "next"]);
   });
   it("follow the count where there are no names", () => {
     expect(standings(plan, undefined, 0.25, 1)).toEqual(["banked", "current", "next", "later"]);
@@ -146,10 +146,13 @@ describe("state", () => {
   it("splits rows at the bar that the robot put last, and pre-arm reasons not at all", () => {
     const bench = new Bench();
     bench.connect();
+    bench.put("/Catalyst/FieldLab/Plan", "json", JSON.stringify(PLAN));
+    bench.putTexts("/Catalyst/FieldLab/Banked", ["wheel-radius|partial: a|b", "slip"]);
     bench.putTexts("/Catalyst/FieldLab/Measurements", ["wheel-radius/d|4.02", "odd|key|1.0E16", "none"]);
     bench.putTexts("/Catalyst/FieldLab/PreArm", ["log|fail|a|b", "clock|warn|not set", "disk|pass"]);
     const of = new CampaignReader(bench.client.topics).read();
-    expect(of.measurements).toEqual([{ key: "wheel-radius/d", value: "4.02" }, { key: "odd|key", value: "1.0E16" }, { key: "none", value: "" }]);
+    expect(of.measurements).toEqual([{ key: "wheel-radius/d", value: "4.02", unit: "in" }, { key: "odd|key", value: "1.0E16", unit: "" }, { key: "none", value: "", unit: "" }]);
+    expect([...(of.banked ?? [])]).toEqual([["wheel-radius", "partial: a|b"], ["slip", ""]]);
     expect(of.preArm).toEqual([
       { item: "log", verdict: "fail", reason: "a|b" },
       { item: "clock", verdict: "warn", reason: "not set" },

@@ -151,6 +151,25 @@ describe("a press", () => {
   });
 });
 
+describe("the age of a prompt", () => {
+  it("is from when it came, and says so when it was there before the page", () => {
+    const { bench, operator } = ready({ key: "" });
+    expect(operator.promptAge).toEqual({ ms: YOUNG_MS + 100, early: true });
+    bench.put("/Catalyst/FieldLab/PromptSeq", "int", 8);
+    operator.look();
+    bench.pass(1500);
+    expect(operator.promptAge).toEqual({ ms: 1500, early: false });
+    // Another connection shows the same prompt: it is disarmed, and as old as before.
+    bench.socket.onclose?.();
+    bench.ms += 500;
+    bench.connect();
+    asking(bench, { key: "", seq: 8 });
+    operator.look();
+    expect(operator.promptAge).toEqual({ ms: 2000, early: false });
+    expect(operator.confirm()).toBe(false);
+  });
+});
+
 describe("the other controls", () => {
   it("say the reason first, then Skip", () => {
     const { bench, operator } = ready();

@@ -2,7 +2,7 @@
 
 import { REASON_CHARS, type Operator } from "../operator";
 import { h, setAttribute, setText, show } from "../ui/dom";
-import { agoText, clip, figure } from "../ui/format";
+import { ageText, agoText, clip, figure } from "../ui/format";
 import { rangeText, readAnswer } from "./answer";
 import { wants, type Campaign, type CampaignReader, type Wants } from "./state";
 
@@ -187,7 +187,12 @@ export class Ask {
     this.put(this.range, number ? rangeText(clip(unit, 40), min, max) : "");
     this.put(this.key, number ? clip(key ?? "", 80) : "");
     this.put(this.last, number ? this.lastValue(of, clip(unit, 40)) : "");
-    this.put(this.age, want === "nothing" ? "" : agoText(this.operator.promptAgeMs));
+    this.put(this.age, want === "nothing" ? "" : this.askedText());
+  }
+
+  private askedText(): string {
+    const { ms, early } = this.operator.promptAge;
+    return early ? `more than ${ageText(Math.max(1000, ms))} ago` : agoText(ms);
   }
 
   /** What is recorded for the question, else what stands in its input, and how old that is. */

@@ -19,10 +19,12 @@ export class PlanList {
   update(of: Campaign, standing: readonly Standing[]): void {
     const procedures = of.plan?.procedures ?? [];
     show(this.none, of.plan === undefined);
-    this.refill.with([standing, procedures.map((p) => [p.id, p.title, p.estimateSecs])], () =>
+    const marks = procedures.map((p) => of.banked?.get(p.id)?.split(":")[0] ?? "");
+    this.refill.with([standing, marks, procedures.map((p) => [p.id, p.title, p.estimateSecs])], () =>
       procedures.map((procedure, i) => {
         const at = standing[i] ?? "later";
-        const word = WORDS[at];
+        const mark = marks[i] === "good" || marks[i] === "" ? "" : `, ${clip(marks[i] ?? "", 20)}`;
+        const word = at === "banked" ? WORDS.banked + mark : WORDS[at];
         return h(
           "li",
           { class: at, "data-standing": at, "data-id": procedure.id, ...(at === "current" ? { "aria-current": "step" } : {}) },
@@ -130,7 +132,7 @@ export class Records {
     show(this.noRows, rows.length === 0);
     show(this.table, rows.length > 0);
     this.refillRows.with(rows, () =>
-      rows.map((row) => h("tr", {}, h("td", {}, clip(row.key, 120)), h("td", { class: "number" }, clip(row.value, 40)))),
+      rows.map((row) => h("tr", {}, h("td", {}, clip(row.key, 120)), h("td", { class: "number" }, `${clip(row.value, 40)}${row.unit === "" ? "" : ` ${clip(row.unit, 20)}`}`))),
     );
     // The newest is what somebody looks for.
     const notes = of.notes.slice(-MOST_SHOWN).reverse();

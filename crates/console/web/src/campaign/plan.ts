@@ -4,6 +4,9 @@ export interface PlanStep {
   readonly label: string;
   readonly kind: string;
   readonly estimateSecs: number;
+  /** Of a question: its name under the procedure, and its unit. */
+  readonly key: string;
+  readonly unit: string;
 }
 
 export interface PlanProcedure {
@@ -41,6 +44,8 @@ function step(value: unknown): PlanStep {
   return {
     label: text(of["label"]),
     kind,
+    key: text(of["key"]),
+    unit: text(of["unit"]),
     estimateSecs: kind === "settle" ? secs(of["secs"]) : kind === "battery_gate" ? 0 : secs(of["estimate_secs"]),
   };
 }
@@ -70,12 +75,20 @@ export function readPlan(json: string): Plan | undefined {
   return { name: text(of["name"]), procedures };
 }
 
+/** The unit of each question, by `<procedure>/<key>`. */
+export function unitsOf(plan: Plan): ReadonlyMap<string, string> {
+  const asked = plan.procedures.flatMap((procedure) =>
+    procedure.steps.filter((step) => step.kind === "measure").map((step): [string, string] => [`${procedure.id}/${step.key}`, step.unit]),
+  );
+  return new Map(asked);
+}
+
 export type Standing = "banked" | "current" | "next" | "later";
 
 /** Where each procedure stands. The robot runs them in order and says which is in hand. */
 export function standings(
   plan: Plan,
-  banked: ReadonlySet<string> | undefined,
+  banked: ReadonlyMap<string, string> | undefined,
   progress: number | undefined,
   current: number | undefined,
 ): Standing[] {

@@ -1,7 +1,7 @@
 // What the robot says about its campaign, read off the topics. A value that is no number, or of the wrong type, is absent.
 
 import type { Topics } from "../nt/topics";
-import { readPlan, type Plan } from "./plan";
+import { readPlan, unitsOf, type Plan } from "./plan";
 
 const LAB = "/Catalyst/FieldLab/";
 const TUNING = "/Catalyst/Tuning/FieldLab/";
@@ -11,6 +11,8 @@ const MOST_ROWS = 2000;
 export interface Measurement {
   readonly key: string;
   readonly value: string;
+  /** From the plan; empty when it does not say. */
+  readonly unit: string;
 }
 
 export interface PreArm {
@@ -59,7 +61,8 @@ export interface Campaign {
   readonly fault: string;
   readonly lastCommit: string | undefined;
   readonly plan: Plan | undefined;
-  readonly banked: ReadonlySet<string> | undefined;
+  /** Quality by procedure id; undefined when the robot does not name what is banked. */
+  readonly banked: ReadonlyMap<string, string> | undefined;
 }
 
 /** Reads the state; keeps the plan, which is long, until its topic changes. */
@@ -67,6 +70,7 @@ export class CampaignReader {
   private planSeen = -1;
   private planTopic: unknown;
   private plan: Plan | undefined;
+  private units: ReadonlyMap<string, string> = new Map();
 
   constructor(private readonly topics: Topics) {}
 
@@ -98,6 +102,7 @@ export class CampaignReader {
       this.planSeen = topic?.count ?? -1;
       const value = topic?.value;
       this.plan = typeof value === "string" ? readPlan(value) : undefined;
+      this.units = this.plan ? unitsOf(this.plan) : new Map();
     }
     return this.plan;
   }
@@ -122,7 +127,11 @@ export class CampaignReader {
   }
 
   read(): Campaign {
-    const banked = this.rows("Banked")?.map((row) => row.split("|")[0] ?? "");
+    const plan = this.readPlan();
+    const banked = this.rows("Banked")?.map((row): [string, string] => {
+      const bar = row.indexOf("|");
+      return bar < 0 ? [row, ""] : [row.slice(0, bar), row.slice(bar + 1)];
+    });
     const volts = ["FieldLab/BatteryVolts", "Status/BatteryVolts", "Brownout/MeasuredVoltage", "Systemcore/BatteryVolts"]
       .map((key) => this.number(`/Catalyst/${key}`))
       .find((found) => found !== undefined);
@@ -158,7 +167,8 @@ export class CampaignReader {
       notes: this.rows("Notes") ?? [],
       measurements: (this.rows("Measurements") ?? []).map((row) => {
         const bar = row.lastIndexOf("|");
-        return bar < 0 ? { key: row, value: "" } : { key: row.slice(0, bar), value: row.slice(bar + 1) };
+        const key = bar < 0 ? row : row.slice(0, bar);
+        return { key, value: bar < 0 ? "" : row.slice(bar + 1), unit: this.units.get(key) ?? "" };
       }),
       preArm: (this.rows("PreArm") ?? []).map((row) => {
         const [item = "", verdict = "", ...reason] = row.split("|");
@@ -167,8 +177,8 @@ export class CampaignReader {
       hold: this.text("Hold") ?? "",
       fault: this.text("Fault") ?? "",
       lastCommit: this.text("LastCommit"),
-      plan: this.readPlan(),
-      banked: banked && new Set(banked),
+      plan,
+      banked: banked && new Map(banked),
     };
   }
 }

@@ -52,6 +52,7 @@ export class Tree implements Watcher {
   readonly root = new Node("", "", undefined);
   /** Counts everything that changes the rows. */
   version = 0;
+  private opened = false;
 
   constructor(private readonly topics: Topics) {
     for (const topic of topics.all()) this.added(topic);
@@ -76,6 +77,12 @@ export class Tree implements Watcher {
     }
     node.topic = topic;
     this.version += 1;
+    // Where everything of interest is, unless somebody closed it.
+    const first = this.root.children.get("Catalyst");
+    if (first && !this.opened) {
+      this.opened = true;
+      first.open = true;
+    }
   }
 
   removed(topic: Topic): void {
