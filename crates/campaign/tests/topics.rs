@@ -155,7 +155,7 @@ fn a_new_runner_says_everything_anew() {
     b.rebuild();
     wire.last.clear();
     topics.publish(&b.runner, &mut wire);
-    assert_eq!(wire.last.len(), 33 - 3, "no pack was read and nothing is measured");
+    assert_eq!(wire.last.len(), 34 - 3, "no pack was read and nothing is measured");
     assert_eq!(wire.last["FieldLab/Session"], "6aa1f940".into());
 }
 
