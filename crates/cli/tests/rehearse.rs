@@ -104,10 +104,30 @@ fn an_afternoon_and_its_logs() {
     }
     assert!(Path::new(found["reports"][0].as_str().unwrap()).is_file());
 
-    // Half of the last log, as a pulled stick leaves it: used up to the tear.
+    // Every boot's file says who the robot is, and it is the same robot.
+    for log in &logs {
+        let (code, json, stderr) = outcome(&["identity", "--json", log]);
+        assert_eq!((code, stderr.as_str()), (0, ""), "{log}");
+        let sheet: Value = serde_json::from_str(&json).unwrap();
+        assert_eq!(
+            (&sheet["whole"], &sheet["sheet"]["Identity/Controller"]),
+            (&true.into(), &"Simulation".into())
+        );
+        assert_eq!(sheet["problems"], serde_json::json!({}));
+    }
+    let (code, told, stderr) = outcome(&["identity", "diff", "--strict", logs[0], logs[logs.len() - 1]]);
+    assert_eq!((code, told.as_str()), (0, ""), "{stderr}");
+
+    // Half of the last log, as a pulled stick leaves it: used up to the tear. Where the half happens to end with a record
+    // nothing is torn, and a byte more is.
     let last = logs.last().unwrap();
     let bytes = std::fs::read(last).unwrap();
-    let torn = write(folder.path(), "torn.wpilog", &bytes[..bytes.len() / 2]);
+    let is_torn = |end: &usize| {
+        let half = fieldlab_wpilog::Log::from_bytes(bytes[..*end].to_vec(), "half").unwrap();
+        half.report().salvage.is_some()
+    };
+    let end = (bytes.len() / 2..).find(is_torn).unwrap();
+    let torn = write(folder.path(), "torn.wpilog", &bytes[..end]);
     let cut: Vec<&str> = ["report", "--strict"]
         .into_iter()
         .chain(logs[..logs.len() - 1].iter().copied())

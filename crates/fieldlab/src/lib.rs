@@ -17,13 +17,14 @@
 //!
 //! The examples are where to begin: `field_day` is a whole campaign on the simulated robot, `own_action` writes a motion
 //! as an `async` routine, `standalone_sysid` runs one calibration without a campaign, `own_hardware` puts a robot
-//! together from parts.
+//! together from parts, `identity` says who the robot is.
 //!
 //! Promises and limits are those of the crates behind it, each on its own front page: [`campaign`], [`robot`], [`sim`],
-//! [`motion`], [`values`], [`base`]. It adds no code of its own, and so never does anything that they do not say.
+//! [`identity`], [`motion`], [`values`], [`base`]. It adds no code of its own, and so never does anything that they do not say.
 
 pub use fieldlab_base as base;
 pub use fieldlab_campaign as campaign;
+pub use fieldlab_identity as identity;
 pub use fieldlab_motion as motion;
 pub use fieldlab_robot as robot;
 pub use fieldlab_sim as sim;
@@ -35,6 +36,7 @@ pub mod prelude {
     pub use fieldlab_campaign::procedures::{self, Drivetrain};
     pub use fieldlab_campaign::sweep::{Axis, Setpoint, Sweep};
     pub use fieldlab_campaign::{Act, Campaign, Measure, Procedure, Routine, Shot};
+    pub use fieldlab_identity::{Declaration, RobotIdentity};
     pub use fieldlab_robot::actions::{Ticks, routine};
     pub use fieldlab_robot::acts::RobotAct;
     pub use fieldlab_robot::clock::{Clock, SystemClock};

@@ -326,3 +326,53 @@ fn versions_of_vendors_are_never_published() {
         assert!(!["phoenix", "pathplanner", "photon"].iter().any(|vendor| name.contains(vendor)), "{name}");
     }
 }
+
+/// The sheet of a real robot of the 2.x line, as a dashboard captured it: what it published is what its facts give here.
+#[test]
+fn vector_catalyst_x1() {
+    let device = |id, kind: &str| Device::new("can_s2", id, kind);
+    let motors = (1..=8).map(|id| device(id, "TalonFX (Falcon 500)"));
+    let encoders = (1..=4).map(|id| device(id, "CANcoder"));
+    let devices = motors.chain(encoders).chain([device(0, "Pigeon2")]).collect();
+    let controller = ControllerFacts {
+        model: Some(Controller::Systemcore),
+        team_number: Some(0),
+        brownout_millivolts: Some(0),
+        ..ControllerFacts::default()
+    };
+    let runtime = RuntimeFacts { wpilib_version: Some("2027.0.0-alpha-6".into()) };
+    let mut features = Features::default();
+    for feature in [
+        fieldlab_base::Feature::strategist("X1 co-pilot"),
+        fieldlab_base::Feature::physics_core(fieldlab_base::PhysicsProfile::Balanced),
+    ] {
+        features.record(&feature).unwrap();
+    }
+    let declared = Declaration { name: "Catalyst X1".into(), ..Declaration::default() };
+    let part = FactPart { controller, runtime, devices, swerve: Some(swerve()), ..FactPart::default() };
+    let sheet = derive(&declared, &common::facts(vec![(HAL, part)]), &features, Micros(1));
+    for (key, value) in [
+        (Key::Name, "Catalyst X1".into()),
+        (Key::Controller, "Systemcore".into()),
+        (Key::Season, 2027.into()),
+        (Key::CanDevices, 13.into()),
+        (Key::Inventory, rows(&["CANcoder|4", "Pigeon2|1", "TalonFX (Falcon 500)|8"])),
+        (Key::InUse, rows(&["Physics Core", "Strategist"])),
+    ] {
+        assert_eq!(at(&sheet, key), Some(value), "{key}");
+    }
+    let Some(Value::StringArray(devices)) = at(&sheet, Key::Devices) else { unreachable!() };
+    assert!(devices.iter().any(|row| &**row == "can_s2|4|TalonFX (Falcon 500)"));
+    assert_eq!(sheet.value("Catalyst/PhysicsCore/Names"), Some(&rows(&["BALANCED"])));
+    assert_eq!(sheet.value("Catalyst/Strategist/Names"), Some(&rows(&["X1 co-pilot"])));
+    for absent in [
+        Key::TeamNumber,
+        Key::MassKg,
+        Key::BrownoutVolts,
+        Key::PowerModule,
+        Key::PowerChannels,
+        Key::HeightMeters,
+    ] {
+        assert_eq!(at(&sheet, absent), None, "{absent}");
+    }
+}
