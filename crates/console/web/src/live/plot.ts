@@ -13,7 +13,8 @@ const HEIGHT = 180;
 /** Rows of the table twin. */
 const TABLE_ROWS = 20;
 const TABLE_MS = 1000;
-/** A picture in which only time goes on is drawn this often. */
+/** A picture is drawn no more often than eyes follow, and less often while only time goes on in it. */
+const DRAW_MS = 30;
 const SCROLL_MS = 80;
 
 export class Plot implements Probe {
@@ -121,7 +122,8 @@ export class Plot implements Probe {
     if (width === 0) return false;
     const same = secs === this.drawnSecs && width === this.width && this.drawn >= 0;
     if (same && this.frozen) return false;
-    if (same && this.drawn === this.ring.taken && (until === undefined || nowMs - this.drawnMs < SCROLL_MS)) return false;
+    const quiet = this.drawn === this.ring.taken;
+    if (same && (quiet && until === undefined || nowMs - this.drawnMs < (quiet ? SCROLL_MS : DRAW_MS))) return false;
     if (width !== this.width) {
       this.width = width;
       this.chart?.setSize({ width, height: HEIGHT });

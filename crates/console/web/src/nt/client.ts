@@ -61,6 +61,8 @@ export class Client {
   private readonly wanted = new Map<number, Subscription>();
   private nextSub = 1;
   private readonly writer = new Writer();
+  private readonly onTime = (sentUs: number, serverUs: number) =>
+    this.clock.answer(sentUs, this.world.now() * 1000, serverUs);
 
   constructor(
     readonly url: string,
@@ -204,8 +206,7 @@ export class Client {
     try {
       if (typeof data === "string") this.control(data);
       else if (data instanceof ArrayBuffer) {
-        const onTime = (sentUs: number, serverUs: number) => this.clock.answer(sentUs, now * 1000, serverUs);
-        this.broken += readFrame(new Uint8Array(data), this.topics, now, onTime).broken;
+        this.broken += readFrame(new Uint8Array(data), this.topics, now, this.onTime).broken;
       } else this.broken += 1;
     } catch {
       // Whatever a frame holds, it costs that frame and nothing else.
