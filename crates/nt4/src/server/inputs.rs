@@ -62,7 +62,8 @@ impl Inputs {
 }
 
 impl Server {
-    /// Declares an input with the value that it shows before anybody writes.
+    /// Declares an input with the value that it shows before anybody writes. It carries the time 0, which is how the
+    /// protocol marks a default: readers can tell a number that nobody gave from one that was typed.
     ///
     /// A client that already published the name stays its publisher, but nothing that it wrote before counts.
     ///
@@ -97,7 +98,7 @@ impl Server {
         let slot = self.local[topic.index()].slot;
         self.topics[slot as usize].owner = Owner::Input(id);
         self.inputs.declared.push((slot, kind, topic));
-        self.set_local(topic, self.now, seed.as_ref());
+        self.set_local(topic, Micros::ZERO, seed.as_ref());
         self.touch_meta(self.server_sub_meta);
         self.touch_meta(self.topics[slot as usize].sub_meta);
         self.settle_metas();
