@@ -16,6 +16,7 @@ import ntcore
 NAME = "official-dashboard"
 FIELD_LAB = "/Catalyst/FieldLab/"
 TUNING = "/Catalyst/Tuning/FieldLab/"
+ROBOT = "/Catalyst/Robot/"
 PATIENCE_SECS = 20.0
 # The robot takes nothing from a client that has just connected, nor from a prompt that has just appeared.
 NEW_CLIENT_SECS = 3.3
@@ -74,6 +75,14 @@ class Dashboard:
 
     def rows(self, key):
         return self.read(key, lambda name: self.inst.getStringArrayTopic(name).subscribe([]))
+
+    def sheet(self):
+        """The robot's identity, as it stands now: name to type and value."""
+        topics = [topic for topic in self.inst.getTopics() if topic.getName().startswith(ROBOT)]
+        return {
+            topic.getName(): [topic.getTypeString(), self.inst.getEntry(topic.getName()).getValue().value()]
+            for topic in topics
+        }
 
     def screen(self):
         return {key: self.text(key) for key in ("State", "Prompt", "PromptKey", "Hold", "Fault", "LastCommit")}
@@ -171,6 +180,7 @@ def again(desk, value, advance):
         step=desk.text("Step"),
         manifest=json.loads(manifest.get()),
         topics=dict(desk.topics),
+        sheet=desk.sheet(),
     )
 
 

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
+use fieldlab_identity::{ReadSheet, Whole};
 use fieldlab_sim::rehearsal::Rehearsal;
+use fieldlab_values::Value;
 use serde_json::{Value as Json, json};
 
 use crate::live::Live;
@@ -25,6 +27,7 @@ pub(crate) struct Seen {
 
 pub(crate) const CASES: Cases<Seen> = &[
     ("every topic is there, with exactly its type", |seen| surface::check(&seen.done)),
+    ("connected in mid-campaign, it has the whole identity sheet with exactly its types", whole_sheet),
     ("the manifest has every input, with absolute keys and whole ranges", manifest),
     ("a confirmation and an answer in Value are accepted and echoed", answers),
     ("killed at a prompt and back with its last values: no phantom answer in more than 4 s", no_phantom),
@@ -115,6 +118,39 @@ fn ends(seen: &Seen) {
     assert_eq!(seen.rehearsal.session, seen.done["session"]);
     assert!(seen.rehearsal.procedures.iter().all(|p| p.outcome == "good"), "{:?}", seen.rehearsal);
     assert_eq!((seen.rehearsal.procedures.len(), seen.rehearsal.files.len()), (2, 1));
+}
+
+fn whole_sheet(seen: &Seen) {
+    let lines = seen.done["sheet"].as_object().unwrap();
+    let mut sheet = ReadSheet::default();
+    for (name, line) in lines {
+        let kind = line[0].as_str().unwrap();
+        let key = ReadSheet::key_of(name).unwrap();
+        let row =
+            fieldlab_identity::keys::find(key).unwrap_or_else(|| panic!("{key} is no key of the table"));
+        assert_eq!(kind, row.data_type.nt_name(), "{key}");
+        assert!(sheet.take(name, &row.data_type, &value(kind, &line[1])), "{key}");
+    }
+    assert_eq!(sheet.problems().collect::<Vec<_>>(), []);
+    assert_eq!(sheet.whole(), Whole::Yes, "count and hash over {} lines", lines.len());
+    assert_eq!(sheet.text("Identity/Name"), Some("Nowhere"));
+    assert_eq!(sheet.text("Identity/Controller"), Some("Simulation"));
+    assert!(lines.len() > 40, "{}", lines.len());
+}
+
+/// A value as the official library hands it out.
+fn value(kind: &str, json: &Json) -> Value {
+    let text = |json: &Json| -> std::sync::Arc<str> { json.as_str().unwrap().into() };
+    let list = || json.as_array().unwrap().iter();
+    match kind {
+        "boolean" => Value::Boolean(json.as_bool().unwrap()),
+        "int" => Value::Int(json.as_i64().unwrap()),
+        "double" => Value::Double(json.as_f64().unwrap()),
+        "string" | "json" => Value::String(text(json)),
+        "double[]" => Value::DoubleArray(list().map(|n| n.as_f64().unwrap()).collect()),
+        "string[]" => Value::StringArray(list().map(text).collect()),
+        other => panic!("{other} is no type of the sheet"),
+    }
 }
 
 fn manifest(seen: &Seen) {
