@@ -10,13 +10,16 @@ use std::rc::Rc;
 use common::FakeRobot;
 use common::rig::site;
 use fieldlab_base::{ConfigError, Feature, Micros};
-use fieldlab_nt4_net::Hub;
+use fieldlab_nt4::Properties;
+use fieldlab_nt4_net::{Hub, NetServer, NetServerConfig};
 use fieldlab_robot::driver_station::DriverPanel;
 use fieldlab_robot::hw::{
     CanDevice, DeviceClass, GyroInfo, HardwareFacts, Inputs, ModuleConstants, Outputs, PowerInfo,
     PowerModule, RobotDescription, RobotIo, SwerveConstants,
 };
-use fieldlab_robot::identity::{ControllerFacts, Machine, Register, RobotIdentity, RuntimeFacts};
+use fieldlab_robot::identity::{
+    ControllerFacts, Machine, Register, RobotIdentity, RuntimeFacts, SystemServer,
+};
 use fieldlab_robot::network;
 use fieldlab_robot::operator::NoOperator;
 use fieldlab_robot::opmode::{OpModeEntry, OpModeInfo, OpModeKind};
@@ -587,4 +590,55 @@ fn the_registers_clones_are_one_register() {
     assert_eq!(bench.value("Identity/Name"), text("Ratchet"));
     assert!(format!("{register:?}").starts_with("Register("));
     assert!(register.sheet().len() > 20);
+}
+
+/// Ticks until `so`, as a robot does while a server on a socket takes its time.
+fn until(bench: &mut Bench, what: &str, so: impl Fn(&Bench) -> bool) {
+    let end = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    while !so(bench) {
+        assert!(std::time::Instant::now() < end, "not in time: {what}");
+        bench.tick();
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn i12_the_systemcores_own_server_says_team_and_brownout_and_its_zeros_are_none() {
+    let system = network::hub().unwrap();
+    let began = std::time::Instant::now();
+    let clock: fieldlab_nt4_net::Clock =
+        std::sync::Arc::new(move || Micros(i64::try_from(began.elapsed().as_micros()).unwrap()));
+    let config = NetServerConfig::new(([127, 0, 0, 1], 0).into(), clock.clone());
+    let server = NetServer::bind(system.clone(), config).unwrap();
+    let publish = |name: &str, value: Value| {
+        system.with(|s| {
+            let topic = s.publish_local(name, &value.data_type(), &Properties::new()).unwrap();
+            s.set_local(topic, Micros(1), value.as_ref());
+            topic
+        })
+    };
+    let team = publish("/sys/team", Value::Int(0));
+    publish("/sys/vbrownout", Value::Double(6750.0));
+    publish("/sys/battery", Value::Double(12.5));
+
+    let mut bench = Bench::bare(HardwareFacts::default());
+    bench.robot.register().source(Box::new(SystemServer::start(server.local_addr(), clock).unwrap()));
+    bench.declare();
+    until(&mut bench, "the threshold", |b| b.value("Power/BrownoutVolts").is_some());
+    assert_eq!(bench.value("Power/BrownoutVolts"), Some(Value::Double(6.75)), "millivolts there, volts here");
+    assert_eq!(bench.value("Identity/TeamNumber"), None, "0 is a controller that was never told");
+    system.with(|s| s.set_local(team, Micros(2), Value::Int(5805).as_ref()));
+    until(&mut bench, "the team", |b| b.value("Identity/TeamNumber").is_some());
+    assert_eq!(bench.value("Identity/TeamNumber"), Some(Value::Int(5805)));
+    let provenance: serde_json::Value = serde_json::from_str(&bench.text("Sheet/Provenance")).unwrap();
+    assert_eq!(provenance["facts"]["Identity/TeamNumber"][1], "system server");
+    drop(server);
+    for _ in 0..50 {
+        bench.tick();
+    }
+    assert_eq!(
+        bench.value("Identity/TeamNumber"),
+        Some(Value::Int(5805)),
+        "who it is does not end with a socket"
+    );
 }

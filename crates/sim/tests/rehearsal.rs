@@ -2,11 +2,13 @@
 #![allow(clippy::unwrap_used, reason = "a test stops where it fails")]
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use fieldlab_identity::{ReadSheet, Whole};
 use fieldlab_sim::faults;
 use fieldlab_sim::operator::Habit;
 use fieldlab_sim::rehearsal::{Rehearsal, RehearsalConfig, Scope, run};
+use fieldlab_wpilog::Log;
 
 fn short(seed: u64, out: &Path) -> RehearsalConfig {
     let mut config = RehearsalConfig::new(seed, out);
@@ -44,6 +46,24 @@ fn files(dir: &Path) -> BTreeMap<String, Vec<u8>> {
     found
 }
 
+fn files_of(dir: &Path) -> Vec<PathBuf> {
+    let all = files(dir).into_keys().map(|name| dir.join(name));
+    all.filter(|path| path.extension().is_some_and(|e| e == "wpilog")).collect()
+}
+
+/// Whether the last sheet in a log is whole.
+fn whole_sheet(path: &Path) -> Whole {
+    let log = Log::open(path).unwrap();
+    let mut sheet = ReadSheet::default();
+    for entry in log.entries() {
+        if let Some(value) = log.values(entry).values.last() {
+            sheet.take(&entry.name, &entry.data_type, value);
+        }
+    }
+    assert_eq!(sheet.text("Identity/Name"), Some("Nowhere"));
+    sheet.whole()
+}
+
 #[test]
 fn the_same_seed_leaves_the_same_bytes_and_another_seed_others() {
     let runs: Vec<(u64, tempfile::TempDir)> =
@@ -54,6 +74,9 @@ fn the_same_seed_leaves_the_same_bytes_and_another_seed_others() {
         config.operator.mistake_rate = 0.3;
         let done = held(&config);
         assert_eq!((done.reboots, done.files.len()), (1, 2));
+    }
+    for file in files_of(runs[0].1.path()) {
+        assert_eq!(whole_sheet(&file), Whole::Yes, "{}: the robot says who it is", file.display());
     }
     let [a, b, c] = [0, 1, 2].map(|i| files(runs[i].1.path()));
     assert_eq!(a.keys().collect::<Vec<_>>(), b.keys().collect::<Vec<_>>());
