@@ -18,7 +18,7 @@ use fieldlab_robot::hw::{
     PowerModule, RobotDescription, RobotIo, SwerveConstants,
 };
 use fieldlab_robot::identity::{
-    ControllerFacts, Machine, Register, RobotIdentity, RuntimeFacts, SystemServer,
+    ControllerFacts, Machine, MeasuredFacts, Register, RobotIdentity, RuntimeFacts, SystemServer,
 };
 use fieldlab_robot::network;
 use fieldlab_robot::operator::NoOperator;
@@ -578,6 +578,35 @@ fn every_log_file_begins_with_the_sheet() {
         let key = name.strip_prefix("/Catalyst/").unwrap();
         assert_eq!(logged(files.last().unwrap())[key], std::slice::from_ref(value), "{key}");
     }
+}
+
+#[test]
+fn what_an_experiment_found_stands_beside_the_constants_in_force() {
+    let mut bench = Bench::bare(HardwareFacts {
+        drive: Some({
+            let mut drive = swerve();
+            drive.modules.iter_mut().for_each(|module| module.slip_current_amps = None);
+            drive
+        }),
+        ..HardwareFacts::default()
+    });
+    bench.declare();
+    bench.tick();
+    assert_eq!(bench.value("Drivetrain/SlipCurrentAmps"), None, "nobody has found it");
+    let register = bench.robot.register().clone();
+    register.measured(MeasuredFacts { slip_current_amps: Some(63.0), ..MeasuredFacts::default() });
+    register.measured(MeasuredFacts { wheel_radius_m: Some(0.0493), ..MeasuredFacts::default() });
+    bench.tick();
+    assert_eq!(bench.value("Drivetrain/SlipCurrentAmps"), Some(Value::Double(63.0)));
+    assert_eq!(
+        bench.value("Drivetrain/WheelRadiusMeters"),
+        Some(Value::Double(0.0508)),
+        "the one that drives"
+    );
+    let told = bench.alerts("Warnings").join("\n");
+    assert!(told.contains("0.0508") && told.contains("0.0493"), "{told}");
+    let provenance: serde_json::Value = serde_json::from_str(&bench.text("Sheet/Provenance")).unwrap();
+    assert_eq!(provenance["facts"]["Drivetrain/SlipCurrentAmps"][0], "measured");
 }
 
 #[test]

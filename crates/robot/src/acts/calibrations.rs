@@ -12,6 +12,11 @@ use super::sensors::STALE_SECS;
 use super::topics::ActTopics;
 use crate::hw::{DriveCommand, Hardware, Inputs, MODULES};
 
+/// The result of a wheel radius calibration, in metres.
+pub(crate) const WHEEL_RADIUS: &str = "wheel_radius_m";
+/// The result of a slip current calibration, in amperes.
+pub(crate) const SLIP_AMPS: &str = "slip_amps";
+
 /// A calibration machine, whichever it is.
 pub(crate) trait Machine {
     fn step(&mut self, input: &CalibrationInput) -> CalibrationOutput;
@@ -131,7 +136,7 @@ impl Machine for WheelRadius {
     }
     fn report(&self, hardware: &Hardware) {
         if let Some(found) = self.found() {
-            hardware.report("wheel_radius_m", found.radius_m);
+            hardware.report(WHEEL_RADIUS, found.radius_m);
             hardware.report("spread_percent", found.spread_percent);
             hardware.report("outliers", found.outliers as f64);
         }
@@ -153,7 +158,7 @@ impl Machine for SlipCurrent {
     }
     fn report(&self, hardware: &Hardware) {
         if let Some(found) = self.found() {
-            hardware.report("slip_amps", found.slip_amps);
+            hardware.report(SLIP_AMPS, found.slip_amps);
             hardware.report("recommended_amps", found.recommended_amps);
         }
     }

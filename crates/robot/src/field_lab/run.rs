@@ -18,8 +18,10 @@ use serde_json::{Value as Json, json};
 use super::checkpoint;
 use super::pre_arm::PreArm;
 use super::records::Records;
+use crate::acts::calibrations::{SLIP_AMPS, WHEEL_RADIUS};
 use crate::acts::{ActTopics, RobotAct};
 use crate::hw::Hardware;
+use crate::identity::{MeasuredFacts, Register};
 use crate::operator::{InputSeed, InputSpec};
 use crate::opmode::{OpMode, Setup, Turn};
 use crate::site::{Site, default_checkpoint};
@@ -49,6 +51,7 @@ pub(super) struct FieldLab {
     /// The session whose log was opened since the last enable.
     logged: String,
     scope: Scope,
+    register: Register,
 }
 
 struct RunningAct {
@@ -116,6 +119,7 @@ impl FieldLab {
             log_failed: None,
             logged: String::new(),
             scope,
+            register: setup.register.clone(),
         };
         if !lab.runner.board().session.as_str().is_empty() {
             // A session that goes on is logged from now, also while the robot waits for its battery.
@@ -254,6 +258,9 @@ impl FieldLab {
             Err(_) => ActReport::Failed { attempt, reason: "its code panicked".into() },
         };
         running.action = None;
+        if let ActReport::Completed { results, .. } = &self.report {
+            tell_identity(results, &self.register);
+        }
         let prepared = matches!(self.report, ActReport::Completed { .. })
             && self.acts.get(id.0 as usize).is_some_and(|facts| facts.prepares);
         if !prepared {
@@ -349,6 +356,15 @@ fn input_specs(declared: &[Declared]) -> Vec<InputSpec> {
             },
         })
         .collect()
+}
+
+/// What a calibration found is a fact about the robot.
+fn tell_identity(results: &[(String, f64)], register: &Register) {
+    let result = |name: &str| results.iter().find(|(of, _)| of == name).map(|(_, value)| *value);
+    let found = MeasuredFacts { wheel_radius_m: result(WHEEL_RADIUS), slip_current_amps: result(SLIP_AMPS) };
+    if found != MeasuredFacts::default() {
+        register.measured(found);
+    }
 }
 
 /// What the robot adds to the session header.

@@ -106,6 +106,8 @@ struct Shared {
     sources: Vec<Box<dyn FactSource>>,
     /// Whether somebody said which machine this is.
     has_machine: bool,
+    /// What experiments found in this boot.
+    measured: MeasuredFacts,
     now: Micros,
 }
 
@@ -116,6 +118,7 @@ impl Register {
             identity: Identity::new(boot_id),
             sources: Vec::new(),
             has_machine: false,
+            measured: MeasuredFacts::default(),
             now: Micros::ZERO,
         };
         Self { shared: Rc::new(RefCell::new(shared)) }
@@ -145,8 +148,15 @@ impl Register {
         self.put(HAL, FactPart { controller, runtime, ..FactPart::default() });
     }
 
-    /// What a campaign on this robot found. The constants in force go before it, and a difference is told.
-    pub fn measured(&self, measured: MeasuredFacts) {
+    /// What an experiment on this robot found, beside what others found before. The constants in force go before it, and a
+    /// difference is told.
+    pub fn measured(&self, found: MeasuredFacts) {
+        let measured = {
+            let known = &mut self.shared.borrow_mut().measured;
+            known.wheel_radius_m = found.wheel_radius_m.or(known.wheel_radius_m);
+            known.slip_current_amps = found.slip_current_amps.or(known.slip_current_amps);
+            *known
+        };
         self.put(CAMPAIGN, FactPart { measured, ..FactPart::default() });
     }
 
