@@ -117,6 +117,7 @@ export class TopicList {
     const shift = `translateY(${top}px)`;
     if (element.style.transform !== shift) element.style.transform = shift;
     const branch = node.children.size > 0 && this.search === "";
+    element.classList.toggle("branch", topic === undefined);
     setAttribute(element, "aria-level", String(row.depth + 1));
     setAttribute(element, "aria-posinset", String(row.position + 1));
     setAttribute(element, "aria-setsize", String(row.siblings));

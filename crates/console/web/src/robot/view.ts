@@ -97,7 +97,8 @@ export class RobotView {
     if (!origin) return "";
     const age = this.ageMs(origin.atUs);
     const since = age === undefined ? "" : `, ${agoText(age)}`;
-    return `${clip(origin.how, 40)}, ${clip(origin.source, 80)}${since}`;
+    const source = origin.how === "declared" && origin.source === "declaration" ? "" : `, ${clip(origin.source, 80)}`;
+    return clip(origin.how, 40) + source + since;
   }
 
   update(): void {
