@@ -14,7 +14,9 @@ for (const path of files) {
   const bytes = readFileSync(path);
   const small = gzipSync(bytes, { level: 9 }).length;
   total += small;
-  console.log(`${path.slice(dist.length).padEnd(40)} ${String(bytes.length).padStart(8)} ${String(small).padStart(8)} gzip`);
+  console.log(
+    `${path.slice(dist.length).padEnd(40)} ${String(bytes.length).padStart(8)} ${String(small).padStart(8)} gzip`,
+  );
 }
 console.log(`${"all".padEnd(49)} ${String(total).padStart(8)} gzip, limit ${LIMIT}`);
 process.exit(total < LIMIT ? 0 : 1);

@@ -16,7 +16,13 @@ import { themeSwitch } from "./ui/theme";
 const TEXT_MS = 100;
 
 /** What the page needs at all times; everything else is asked for while it is looked at. */
-const ALWAYS = ["/Catalyst/FieldLab/", "/Catalyst/Robot/", "/Catalyst/Tuning/FieldLab/", "/Catalyst/Status/", "/FieldLabConsole/"];
+const ALWAYS = [
+  "/Catalyst/FieldLab/",
+  "/Catalyst/Robot/",
+  "/Catalyst/Tuning/FieldLab/",
+  "/Catalyst/Status/",
+  "/FieldLabConsole/",
+];
 const ALWAYS_SECS = 0.1;
 
 function start(root: HTMLElement): void {
@@ -52,7 +58,12 @@ function start(root: HTMLElement): void {
   root.append(
     h("header", { class: "top" }, h("p", { class: "brand" }, "Field Lab"), tabs.list, link.element),
     h("main", {}, campaign.element, robot.element, live.element),
-    h("footer", { class: "foot" }, link.facts, themeSwitch(() => live.restyle())),
+    h(
+      "footer",
+      { class: "foot" },
+      link.facts,
+      themeSwitch(() => live.restyle()),
+    ),
   );
 
   const texts = () => {

@@ -233,7 +233,8 @@ export class Operator {
     const server = this.client.clock.serverUs(now * 1000);
     if (server === undefined) return false;
     const declared = this.client.topics.get(name)?.type;
-    const type = typeof value === "string" ? "string" : declared === "int" || declared === "float" ? declared : "double";
+    const type =
+      typeof value === "string" ? "string" : declared === "int" || declared === "float" ? declared : "double";
     let publisher = this.publishers.get(name);
     let announce: string | undefined;
     if (publisher?.connection !== this.client.connections) {

@@ -11,7 +11,9 @@ const PLAN = {
   hash: "00",
   procedures: [
     {
-      id: "wheel-radius", title: "Wheel radius", why: "everything else",
+      id: "wheel-radius",
+      title: "Wheel radius",
+      why: "everything else",
       steps: [
         { label: "12.3 V", group: 0, kind: "battery_gate", min_volts: 12, resume_volts: 12.3 },
         { label: "clear", group: 0, kind: "confirm", estimate_secs: 30 },
@@ -19,7 +21,15 @@ const PLAN = {
         { label: "caliper", group: 0, kind: "measure", key: "d", unit: "in", min: 3, max: 4.5, estimate_secs: 60 },
       ],
     },
-    { id: "slip", title: "Slip current", why: "", steps: [{ label: "rest", group: 0, kind: "settle", secs: 20 }, { label: "push", kind: "act", estimate_secs: 100 }] },
+    {
+      id: "slip",
+      title: "Slip current",
+      why: "",
+      steps: [
+        { label: "rest", group: 0, kind: "settle", secs: 20 },
+        { label: "push", kind: "act", estimate_secs: 100 },
+      ],
+    },
     { id: "drift", title: "", why: "", steps: [{ label: "lap", kind: "act", estimate_secs: 600 }] },
     { id: "soak", title: "Soak", why: "", steps: [{ label: "soak", kind: "act", estimate_secs: 60 }] },
   ],
@@ -36,14 +46,29 @@ describe("plan", () => {
   });
 
   it("of nonsense is none, or what of it makes sense", () => {
-    for (const text of ["", "null", "[]", "{}", '{"procedures":7}', "{".repeat(5000)]) expect(readPlan(text), text.slice(0, 20)).toBeUndefined();
-    expect(readPlan('{"procedures":[null,7,{"steps":[{"kind":"act","estimate_secs":-5},{"kind":"act","estimate_secs":"9"}]}]}')?.procedures.map((p) => p.estimateSecs)).toEqual([0, 0, 0]);
+    for (const text of ["", "null", "[]", "{}", '{"procedures":7}', "{".repeat(5000)])
+      expect(readPlan(text), text.slice(0, 20)).toBeUndefined();
+    expect(
+      readPlan(
+        '{"procedures":[null,7,{"steps":[{"kind":"act","estimate_secs":-5},{"kind":"act","estimate_secs":"9"}]}]}',
+      )?.procedures.map((p) => p.estimateSecs),
+    ).toEqual([0, 0, 0]);
   });
 });
 
 describe("standings", () => {
   it("follow the names that the robot says are banked", () => {
-    expect(standings(plan, new Map([["wheel-radius", "good"], ["drift", "partial: x"]]), 0.5, 1)).toEqual(["banked", "current", "banked", "next"]);
+    expect(
+      standings(
+        plan,
+        new Map([
+          ["wheel-radius", "good"],
+          ["drift", "partial: x"],
+        ]),
+        0.5,
+        1,
+      ),
+    ).toEqual(["banked", "current", "banked", "next"]);
   });
   it("follow the count where there are no names", () => {
     expect(standings(plan, undefined, 0.25, 1)).toEqual(["banked", "current", "next", "later"]);
@@ -57,11 +82,19 @@ describe("what fits", () => {
   const standing = standings(plan, undefined, 0.25, 1);
   it("is cut where the time ends, in order, though something shorter comes after", () => {
     const found = fits(plan, standing, undefined, 200);
-    expect(found.map((fit) => [fit.procedure.id, fit.endSecs, fit.fits])).toEqual([["slip", 120, true], ["drift", 720, false], ["soak", 780, false]]);
+    expect(found.map((fit) => [fit.procedure.id, fit.endSecs, fit.fits])).toEqual([
+      ["slip", 120, true],
+      ["drift", 720, false],
+      ["soak", 780, false],
+    ]);
   });
   it("takes off what of the one in hand is done, as the robot counts it", () => {
     // 780 s are open by the plan, the robot says 700: 80 of the current one are done.
-    expect(fits(plan, standing, 700, 45).map((fit) => [fit.secs, fit.fits])).toEqual([[40, true], [600, false], [60, false]]);
+    expect(fits(plan, standing, 700, 45).map((fit) => [fit.secs, fit.fits])).toEqual([
+      [40, true],
+      [600, false],
+      [60, false],
+    ]);
     expect(fits(plan, standing, 0, 1e9).map((fit) => fit.secs)).toEqual([0, 600, 60]);
   });
   it("includes what ends on the second", () => {
@@ -78,7 +111,16 @@ describe("minutes", () => {
   });
   it("are kept for a day and read with care", () => {
     expect(readMinutes('{"minutes":45,"typedAt":1000}', 2000)).toEqual({ minutes: 45, typedAt: 1000 });
-    for (const bad of [null, "", "{}", "7", '{"minutes":-1,"typedAt":1000}', '{"minutes":1e9,"typedAt":1000}', '{"minutes":"4","typedAt":1000}', '{"minutes":45,"typedAt":1e15}']) {
+    for (const bad of [
+      null,
+      "",
+      "{}",
+      "7",
+      '{"minutes":-1,"typedAt":1000}',
+      '{"minutes":1e9,"typedAt":1000}',
+      '{"minutes":"4","typedAt":1000}',
+      '{"minutes":45,"typedAt":1e15}',
+    ]) {
       expect(readMinutes(bad, 2000), String(bad)).toBeUndefined();
     }
     expect(readMinutes('{"minutes":45,"typedAt":1000}', 90_000_000)).toBeUndefined();
@@ -92,7 +134,14 @@ describe("state", () => {
     asking(bench);
     const of = new CampaignReader(bench.client.topics).read();
     expect(of).toMatchObject({ present: true, state: "AWAITING_OPERATOR", enabled: true });
-    expect(of.prompt).toEqual({ text: "Diameter by caliper", unit: "in", key: "wheel-radius/caliper-diameter-in", seq: 7, min: 3, max: 4.5 });
+    expect(of.prompt).toEqual({
+      text: "Diameter by caliper",
+      unit: "in",
+      key: "wheel-radius/caliper-diameter-in",
+      seq: 7,
+      min: 3,
+      max: 4.5,
+    });
     expect(wants(of)).toBe("number");
   });
 
@@ -151,8 +200,15 @@ describe("state", () => {
     bench.putTexts("/Catalyst/FieldLab/Measurements", ["wheel-radius/d|4.02", "odd|key|1.0E16", "none"]);
     bench.putTexts("/Catalyst/FieldLab/PreArm", ["log|fail|a|b", "clock|warn|not set", "disk|pass"]);
     const of = new CampaignReader(bench.client.topics).read();
-    expect(of.measurements).toEqual([{ key: "wheel-radius/d", value: "4.02", unit: "in" }, { key: "odd|key", value: "1.0E16", unit: "" }, { key: "none", value: "", unit: "" }]);
-    expect([...(of.banked ?? [])]).toEqual([["wheel-radius", "partial: a|b"], ["slip", ""]]);
+    expect(of.measurements).toEqual([
+      { key: "wheel-radius/d", value: "4.02", unit: "in" },
+      { key: "odd|key", value: "1.0E16", unit: "" },
+      { key: "none", value: "", unit: "" },
+    ]);
+    expect([...(of.banked ?? [])]).toEqual([
+      ["wheel-radius", "partial: a|b"],
+      ["slip", ""],
+    ]);
     expect(of.preArm).toEqual([
       { item: "log", verdict: "fail", reason: "a|b" },
       { item: "clock", verdict: "warn", reason: "not set" },

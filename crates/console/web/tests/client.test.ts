@@ -28,7 +28,10 @@ describe("link", () => {
     bench.socket.onopen?.();
     bench.answerTime();
     expect([bench.client.link, bench.client.connections]).toEqual(["live", 2]);
-    expect(JSON.parse(bench.socket.texts[0] ?? "")[0]).toMatchObject({ method: "subscribe", params: { topics: ["/Catalyst/"] } });
+    expect(JSON.parse(bench.socket.texts[0] ?? "")[0]).toMatchObject({
+      method: "subscribe",
+      params: { topics: ["/Catalyst/"] },
+    });
   });
 
   it("waits longer after each failure, and never longer than six seconds", () => {
@@ -91,7 +94,8 @@ describe("topics", () => {
   it("ids are used again by servers: the newest announcement wins, by id and by name", () => {
     const bench = new Bench();
     bench.connect();
-    const announce = (name: string, id: number) => bench.text(JSON.stringify([{ method: "announce", params: { name, id, type: "int", properties: {} } }]));
+    const announce = (name: string, id: number) =>
+      bench.text(JSON.stringify([{ method: "announce", params: { name, id, type: "int", properties: {} } }]));
     announce("/a", 3);
     announce("/b", 3);
     bench.binary(bytes("94 03 01 02 09"));
@@ -153,7 +157,10 @@ describe("address", () => {
   const page = { protocol: "http:", host: "127.0.0.1:5809", search: "" };
   it("is the page's own server, or the robot that is named", () => {
     expect(address(page)).toEqual({ url: "ws://127.0.0.1:5809/nt/console", straight: undefined });
-    expect(address({ ...page, search: "?nt=10.12.34.2:5810" })).toEqual({ url: "ws://10.12.34.2:5810/nt/console", straight: "10.12.34.2:5810" });
+    expect(address({ ...page, search: "?nt=10.12.34.2:5810" })).toEqual({
+      url: "ws://10.12.34.2:5810/nt/console",
+      straight: "10.12.34.2:5810",
+    });
     expect(address({ ...page, search: "?nt=robot.local" })).toMatchObject({ url: "ws://robot.local:5810/nt/console" });
     expect(address({ ...page, search: "?nt=[::1]:5810" })).toMatchObject({ url: "ws://[::1]:5810/nt/console" });
   });

@@ -114,7 +114,18 @@ describe("broken frames", () => {
       bench.binary(noise);
     }
     for (const topic of bench.client.topics.all()) void topic.value;
-    for (const text of ["", "{", "[", "null", "[null]", "[[]]", '[{"method":"announce"}]', '[{"method":"announce","params":{"name":"/x","id":1.5,"type":"int"}}]', '{"method":1}']) bench.text(text);
+    for (const text of [
+      "",
+      "{",
+      "[",
+      "null",
+      "[null]",
+      "[[]]",
+      '[{"method":"announce"}]',
+      '[{"method":"announce","params":{"name":"/x","id":1.5,"type":"int"}}]',
+      '{"method":1}',
+    ])
+      bench.text(text);
     bench.socket.onmessage?.({ data: { blob: true } });
     expect(bench.client.broken).toBeGreaterThan(3000);
     expect(bench.client.link).toBe("live");
@@ -169,11 +180,44 @@ describe("the reader alone", () => {
   });
 
   it("passes one whole item of every kind", () => {
-    const items = ["07", "ff", "c0", "c2", "c3", "81a16101", "9201 02".replace(" ", ""), "a161", "c40101", "c5000101", "c60000000101",
-      "c7010201", "c800010201", "c90000000102 01".replace(" ", ""), "ca00000000", "cb0000000000000000", "cc01", "cd0001", "ce00000001",
-      "cf0000000000000001", "d0ff", "d1ffff", "d2ffffffff", "d3ffffffffffffffff", "d40101", "d5010101", "d60101010101",
-      "d7010101010101010101", "d801" + "01".repeat(16), "d90161", "da000161", "db0000000161", "dc000101", "dd0000000101", "de0001a16101",
-      "df00000001a16101"];
+    const items = [
+      "07",
+      "ff",
+      "c0",
+      "c2",
+      "c3",
+      "81a16101",
+      "9201 02".replace(" ", ""),
+      "a161",
+      "c40101",
+      "c5000101",
+      "c60000000101",
+      "c7010201",
+      "c800010201",
+      "c90000000102 01".replace(" ", ""),
+      "ca00000000",
+      "cb0000000000000000",
+      "cc01",
+      "cd0001",
+      "ce00000001",
+      "cf0000000000000001",
+      "d0ff",
+      "d1ffff",
+      "d2ffffffff",
+      "d3ffffffffffffffff",
+      "d40101",
+      "d5010101",
+      "d60101010101",
+      "d7010101010101010101",
+      "d801" + "01".repeat(16),
+      "d90161",
+      "da000161",
+      "db0000000161",
+      "dc000101",
+      "dd0000000101",
+      "de0001a16101",
+      "df00000001a16101",
+    ];
     const reader = new Reader();
     for (const item of items) {
       reader.reset(bytes(`${item}2a`));

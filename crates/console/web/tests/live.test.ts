@@ -49,7 +49,8 @@ describe("tree", () => {
   it("finds by every word, in any order, whatever the case", () => {
     const bench = new Bench();
     bench.connect();
-    for (const name of ["/Swerve/Modules/0/AngleRadians", "/Swerve/Modules/1/StatorAmps", "/Gyro"]) bench.announce(name, "double");
+    for (const name of ["/Swerve/Modules/0/AngleRadians", "/Swerve/Modules/1/StatorAmps", "/Gyro"])
+      bench.announce(name, "double");
     const tree = new Tree(bench.client.topics);
     expect(tree.found("amps module").map((row) => row.node.topic?.name)).toEqual(["/Swerve/Modules/1/StatorAmps"]);
     expect(tree.found("nothing")).toEqual([]);
@@ -104,7 +105,11 @@ describe("ring", () => {
     const bench = new Bench();
     bench.connect();
     const rings = [new Ring(10), new Ring(10), new Ring(10)];
-    const probe = (ring: Ring | undefined, index?: number, pick?: (b: Uint8Array) => number) => ({ index, pick, take: (t: number, v: number) => ring?.push(t, v) });
+    const probe = (ring: Ring | undefined, index?: number, pick?: (b: Uint8Array) => number) => ({
+      index,
+      pick,
+      take: (t: number, v: number) => ring?.push(t, v),
+    });
     bench.announce("/n", "double");
     topicOf(bench, "/n").probes.push(probe(rings[0]));
     bench.announce("/l", "double[]");
@@ -128,10 +133,23 @@ describe("ring", () => {
 describe("struct", () => {
   const of = (schemas: Record<string, string>, name = "X") => layout(name, (asked) => schemas[asked]);
   it("is packed, with nested structs and arrays", () => {
-    const pose = of({ X: "Translation2d translation;Rotation2d rotation", Translation2d: "double x;double y", Rotation2d: "double value" });
+    const pose = of({
+      X: "Translation2d translation;Rotation2d rotation",
+      Translation2d: "double x;double y",
+      Rotation2d: "double value",
+    });
     expect(pose?.size).toBe(24);
-    expect(pose?.leaves.map((leaf) => [leaf.path, leaf.offset])).toEqual([["translation.x", 0], ["translation.y", 8], ["rotation.value", 16]]);
-    expect(of({ X: "uint8 a; int16 b[2]; float32 c" })?.leaves.map((leaf) => [leaf.path, leaf.offset])).toEqual([["a", 0], ["b[0]", 1], ["b[1]", 3], ["c", 5]]);
+    expect(pose?.leaves.map((leaf) => [leaf.path, leaf.offset])).toEqual([
+      ["translation.x", 0],
+      ["translation.y", 8],
+      ["rotation.value", 16],
+    ]);
+    expect(of({ X: "uint8 a; int16 b[2]; float32 c" })?.leaves.map((leaf) => [leaf.path, leaf.offset])).toEqual([
+      ["a", 0],
+      ["b[0]", 1],
+      ["b[1]", 3],
+      ["c", 5],
+    ]);
   });
   it("reads every kind of number, little endian", () => {
     const made = of({ X: "bool a;int8 b;uint16 c;int32 d;float e;double f;int64 g" });
@@ -146,11 +164,25 @@ describe("struct", () => {
     const all = new Uint8Array(data.buffer);
     expect(made?.size).toBe(28);
     expect(made?.leaves.map((leaf) => readNumber(all, 0, leaf))).toEqual([1, -5, 65000, -70000, 0.5, 0.1, -9]);
-    expect(made?.leaves.map((leaf) => readNumber(all.subarray(0, 3), 0, leaf))).toEqual([1, -5, NaN, NaN, NaN, NaN, NaN]);
+    expect(made?.leaves.map((leaf) => readNumber(all.subarray(0, 3), 0, leaf))).toEqual([
+      1,
+      -5,
+      NaN,
+      NaN,
+      NaN,
+      NaN,
+      NaN,
+    ]);
   });
   it("shares a unit between bit fields, and closes it at another size or field", () => {
     const made = of({ X: "int8 a:4;int8 b:2;bool c:1;int16 d:5;uint8 e" });
-    expect(made?.leaves.map((leaf) => [leaf.path, leaf.offset, leaf.shift])).toEqual([["a", 0, 0], ["b", 0, 4], ["c", 0, 6], ["d", 1, 0], ["e", 3, 0]]);
+    expect(made?.leaves.map((leaf) => [leaf.path, leaf.offset, leaf.shift])).toEqual([
+      ["a", 0, 0],
+      ["b", 0, 4],
+      ["c", 0, 6],
+      ["d", 1, 0],
+      ["e", 3, 0],
+    ]);
     const all = bytes("6f 1f 00 07");
     expect(made?.leaves.map((leaf) => readNumber(all, 0, leaf))).toEqual([15, 2, 1, 31, 7]);
   });
@@ -199,7 +231,19 @@ describe("values as text", () => {
     expect(plottable(topicOf(bench, "/l"), structs).map((part) => part.index)).toEqual([0, 1, 2]);
   });
   it("are numbers and times as people read them", () => {
-    expect([0, 5, 12.3456, 123.456, 12345.6, 1e7 + 0.5, 0.00001, -0.5, NaN, -Infinity, 2n ** 60n].map(figure)).toEqual(["0", "5", "12.346", "123.46", "12345.6", "1.000e+7", "1.000e-5", "-0.5000", "NaN", "-∞", "1152921504606846976"]);
+    expect([0, 5, 12.3456, 123.456, 12345.6, 1e7 + 0.5, 0.00001, -0.5, NaN, -Infinity, 2n ** 60n].map(figure)).toEqual([
+      "0",
+      "5",
+      "12.346",
+      "123.46",
+      "12345.6",
+      "1.000e+7",
+      "1.000e-5",
+      "-0.5000",
+      "NaN",
+      "-∞",
+      "1152921504606846976",
+    ]);
     expect([plain(1, 3), plain(100, 0), plain(0.7, 4), plain(0.0254, 3)]).toEqual(["1", "100", "0.7", "0.025"]);
     expect([0, 65, 3909, -5].map(clockText)).toEqual(["0:00", "1:05", "1:05:09", "0:00"]);
     expect([40, 59.6, 540, 4320].map(durationText)).toEqual(["40 s", "1 min", "9 min", "1 h 12 min"]);

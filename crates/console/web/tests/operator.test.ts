@@ -66,7 +66,10 @@ describe("an answer", () => {
     bench.pass(YOUNG_MS + 100);
     operator.answer(4.02);
     bench.pass(1000);
-    expect(bench.written().map((w) => [w.topic, w.value])).toEqual([["Value", 4.02], ["Advance", 42]]);
+    expect(bench.written().map((w) => [w.topic, w.value])).toEqual([
+      ["Value", 4.02],
+      ["Advance", 42],
+    ]);
     operator.answer(4.03);
     bench.pass(1000);
     expect(bench.written().at(-1)).toMatchObject({ topic: "Advance", value: 43 });
@@ -132,7 +135,9 @@ describe("a press", () => {
     bench.put("/Catalyst/FieldLab/State", "string", "AWAITING_OPERATOR");
     bench.socket.onclose?.();
     expect(operator.blocked).toBe("No connection");
-    expect([operator.answer(1), operator.confirm(), operator.redo(), operator.skip("x"), operator.sameAgain()]).toEqual([false, false, false, false, false]);
+    expect([operator.answer(1), operator.confirm(), operator.redo(), operator.skip("x"), operator.sameAgain()]).toEqual(
+      [false, false, false, false, false],
+    );
     expect(bench.written()).toEqual([]);
   });
 
@@ -176,7 +181,10 @@ describe("the other controls", () => {
     expect(operator.skip("   ")).toBe(false);
     expect(operator.skip("  no caliper here ")).toBe(true);
     bench.pass(1000);
-    expect(bench.written().map((w) => [w.topic, w.value])).toEqual([["SkipReason", "no caliper here"], ["Skip", 7]]);
+    expect(bench.written().map((w) => [w.topic, w.value])).toEqual([
+      ["SkipReason", "no caliper here"],
+      ["Skip", 7],
+    ]);
   });
 
   it("say the same again, then Advance", () => {
@@ -209,7 +217,24 @@ describe("what was typed", () => {
     expect(readAnswer(",5", "m", undefined, undefined)).toMatchObject({ value: 0.5 });
   });
   it("f9_is refused when it is blank, no number, or not finite", () => {
-    for (const text of ["", "  ", "in", "abc", "NaN", "Infinity", "-inf", "1e999", "0x10", "1 2", "4.0.2", "1,234.5", "1.234,5", "--1", "4.02 m", "."]) {
+    for (const text of [
+      "",
+      "  ",
+      "in",
+      "abc",
+      "NaN",
+      "Infinity",
+      "-inf",
+      "1e999",
+      "0x10",
+      "1 2",
+      "4.0.2",
+      "1,234.5",
+      "1.234,5",
+      "--1",
+      "4.02 m",
+      ".",
+    ]) {
       expect(read(text).kind, text).toBe("refused");
     }
   });
@@ -224,7 +249,11 @@ describe("what was typed", () => {
 describe("the source", () => {
   const raw = import.meta.glob<string>("../src/**/*.ts", { query: "?raw", import: "default", eager: true });
   const source = new Map(Object.entries(raw).map(([path, text]) => [path.replace("../src/", ""), text]));
-  const having = (pattern: RegExp) => [...source].filter(([, text]) => pattern.test(text)).map(([name]) => name).sort();
+  const having = (pattern: RegExp) =>
+    [...source]
+      .filter(([, text]) => pattern.test(text))
+      .map(([name]) => name)
+      .sort();
 
   it("has one module that publishes", () => {
     expect(source.size).toBeGreaterThan(20);
@@ -239,12 +268,20 @@ describe("the source", () => {
     expect(having(/\.send\(/)).toEqual(["nt/client.ts"]);
     expect(having(/XMLHttpRequest|fetch\(|sendBeacon|EventSource|importScripts|new Worker/)).toEqual([]);
     const client = source.get("nt/client.ts") ?? "";
-    expect(client.match(/this\.text\([^)]*\)/g)?.every((call) => /subscribeText|unsubscribeText|this\.text\(text\)/.test(call))).toBe(true);
+    expect(
+      client
+        .match(/this\.text\([^)]*\)/g)
+        ?.every((call) => /subscribeText|unsubscribeText|this\.text\(text\)/.test(call)),
+    ).toBe(true);
     expect(client.match(/socket\?\.send/g)).toHaveLength(2);
   });
 
   it("makes no markup of anything", () => {
-    expect(having(/innerHTML|outerHTML|insertAdjacentHTML|document\.write|DOMParser|createContextualFragment|srcdoc|\beval\(|new Function/)).toEqual([]);
+    expect(
+      having(
+        /innerHTML|outerHTML|insertAdjacentHTML|document\.write|DOMParser|createContextualFragment|srcdoc|\beval\(|new Function/,
+      ),
+    ).toEqual([]);
     expect(having(/setAttribute\(\s*["']style|\bstyle:\s*["'`]/)).toEqual([]);
   });
 

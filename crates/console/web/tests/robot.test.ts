@@ -66,16 +66,31 @@ function typeOf(value: Value): string {
 
 const sheet = (values: Record<string, Value>) =>
   new Sheet(new Map(Object.entries(values).map(([key, value]) => [key, { type: typeOf(value), value }])));
-const group = (of: RobotRows, id: string) => Object.fromEntries(of.groups.find((g) => g.id === id)?.rows.map((r) => [r.label, r.value]) ?? []);
+const group = (of: RobotRows, id: string) =>
+  Object.fromEntries(of.groups.find((g) => g.id === id)?.rows.map((r) => [r.label, r.value]) ?? []);
 
 describe("a full sheet", () => {
   const rows = robotRows(sheet(FULL), "metric");
   it("has name, team, season and controller, then the groups in their order", () => {
     expect([rows.name, rows.subtitle]).toEqual(["Ratchet", "Team 1234 · Season 2027 · Systemcore"]);
-    expect(rows.groups.map((g) => g.id)).toEqual(["features", "software", "controller", "drivetrain", "chassis", "traction", "power", "hardware"]);
+    expect(rows.groups.map((g) => g.id)).toEqual([
+      "features",
+      "software",
+      "controller",
+      "drivetrain",
+      "chassis",
+      "traction",
+      "power",
+      "hardware",
+    ]);
   });
   it("lists features: up to three names, then the number, then the count, then yes", () => {
-    expect(group(rows, "features")).toEqual({ "Goal Director": "1", "Physics Core": "BALANCED", Sequence: "4", Strategist: "yes" });
+    expect(group(rows, "features")).toEqual({
+      "Goal Director": "1",
+      "Physics Core": "BALANCED",
+      Sequence: "4",
+      Strategist: "yes",
+    });
   });
   it("writes the version as the library describes itself", () => {
     expect(group(rows, "software")["Catalyst"]).toBe("1.11.0 (d604d51, dirty)");
@@ -91,12 +106,26 @@ describe("a full sheet", () => {
     expect(chassis["Bumper perimeter"]).toBe("3.52 m · 138.6 in");
   });
   it("counts channels of all, and maps them", () => {
-    expect(group(rows, "power")).toEqual({ Distribution: "REV PDH", "Channels in use": "2 of 24", Battery: "MK ES17-12", Brownout: "6.8 V" });
-    expect(rows.channels).toEqual([{ channel: "0", what: "Front left drive" }, { channel: "1", what: "Front right drive" }]);
+    expect(group(rows, "power")).toEqual({
+      Distribution: "REV PDH",
+      "Channels in use": "2 of 24",
+      Battery: "MK ES17-12",
+      Brownout: "6.8 V",
+    });
+    expect(rows.channels).toEqual([
+      { channel: "0", what: "Front left drive" },
+      { channel: "1", what: "Front right drive" },
+    ]);
   });
   it("keeps the order in which buses and devices were published", () => {
     expect(rows.buses).toEqual([
-      { name: "can_s2", devices: [{ id: "4", type: "TalonFX (Falcon 500)" }, { id: "5", type: "CANcoder" }] },
+      {
+        name: "can_s2",
+        devices: [
+          { id: "4", type: "TalonFX (Falcon 500)" },
+          { id: "5", type: "CANcoder" },
+        ],
+      },
       { name: "can_s0", devices: [{ id: "0", type: "Pigeon2" }] },
     ]);
   });
@@ -105,7 +134,11 @@ describe("a full sheet", () => {
   });
   it("is imperial when somebody wants it", () => {
     const imperial = robotRows(sheet(FULL), "imperial");
-    expect(group(imperial, "chassis")).toMatchObject({ "Frame length": "29.13 in", Mass: "110.2 lb", "Frame perimeter": "2.88 m · 113.4 in" });
+    expect(group(imperial, "chassis")).toMatchObject({
+      "Frame length": "29.13 in",
+      Mass: "110.2 lb",
+      "Frame perimeter": "2.88 m · 113.4 in",
+    });
     expect(group(imperial, "drivetrain")).toMatchObject({ "Top speed": "14.76 ft/s", "Wheel radius": "2 in" });
   });
   it("is drawn from bumpers, frame and modules", () => {
@@ -171,7 +204,11 @@ describe("a sheet that lies", () => {
     expect(rows.buses).toEqual([{ name: "can", devices: [{ id: "4", type: "Motor" }] }]);
   });
   it("i13_draws millimetres to scale and asks about them", () => {
-    expect(robotPlan(sheet(LIES))).toMatchObject({ outer: { length: 740, width: 700 }, modules: [], caption: "Drawn to scale from frame. Metres? No robot is this large." });
+    expect(robotPlan(sheet(LIES))).toMatchObject({
+      outer: { length: 740, width: 700 },
+      modules: [],
+      caption: "Drawn to scale from frame. Metres? No robot is this large.",
+    });
   });
   it("puts under More what was not of its type and what nobody knows, as text and cut", () => {
     const more = Object.fromEntries(rows.more.map((row) => [row.label, row.value]));
@@ -189,7 +226,9 @@ describe("the drawing", () => {
   it("of modules alone says that its outline is theirs", () => {
     const plan = robotPlan(sheet({ "Drivetrain/ModuleLocations": [0.3, 0.2, -0.3, -0.2] }));
     expect(plan?.outer).toEqual({ length: 0.6, width: 0.4 });
-    expect(plan?.caption).toBe("Drawn to scale from 2 module positions. The outline is the modules' extent, not the robot's.");
+    expect(plan?.caption).toBe(
+      "Drawn to scale from 2 module positions. The outline is the modules' extent, not the robot's.",
+    );
     expect(plan?.wheelLength).toBeUndefined();
   });
   it("needs both sides", () => {
@@ -224,11 +263,57 @@ describe("what a sheet says about itself", () => {
 
   it("hashes key, zero, type and value, in the order of the keys", () => {
     const bytes = [
-      ...new TextEncoder().encode("A"), 0, 2, 1, 0, 0, 0, 0, 0, 0, 0,
-      ...new TextEncoder().encode("B"), 0, 0, 1,
-      ...new TextEncoder().encode("C"), 0, 4, 2, 0, 0, 0, 0x68, 0x69,
-      ...new TextEncoder().encode("D"), 0, 17, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xf0, 0x3f,
-      ...new TextEncoder().encode("E"), 0, 20, 1, 0, 0, 0, 1, 0, 0, 0, 0x78,
+      ...new TextEncoder().encode("A"),
+      0,
+      2,
+      1,
+      0,
+      0,
+      0,
+      0,
+      0,
+      0,
+      0,
+      ...new TextEncoder().encode("B"),
+      0,
+      0,
+      1,
+      ...new TextEncoder().encode("C"),
+      0,
+      4,
+      2,
+      0,
+      0,
+      0,
+      0x68,
+      0x69,
+      ...new TextEncoder().encode("D"),
+      0,
+      17,
+      1,
+      0,
+      0,
+      0,
+      0,
+      0,
+      0,
+      0,
+      0,
+      0,
+      0xf0,
+      0x3f,
+      ...new TextEncoder().encode("E"),
+      0,
+      20,
+      1,
+      0,
+      0,
+      0,
+      1,
+      0,
+      0,
+      0,
+      0x78,
     ];
     const expected = new Fnv().feed(bytes).hash.toString(16).padStart(16, "0");
     expect(
@@ -258,7 +343,10 @@ describe("what a sheet says about itself", () => {
   });
 
   it("says where facts come from, why others are absent, and who disagrees", () => {
-    const json = { facts: { "Identity/Name": ["declared", "declaration", 5], odd: 7, "Identity/X": ["a"] }, absent: { "Power/Module": "no HAL", y: 1 } };
+    const json = {
+      facts: { "Identity/Name": ["declared", "declaration", 5], odd: 7, "Identity/X": ["a"] },
+      absent: { "Power/Module": "no HAL", y: 1 },
+    };
     const of = account(
       all({
         "Sheet/Provenance": JSON.stringify(json),
@@ -268,7 +356,10 @@ describe("what a sheet says about itself", () => {
     );
     expect([...of.origins]).toEqual([["Identity/Name", { how: "declared", source: "declaration", atUs: 5 }]]);
     expect(of.absent).toEqual([["Power/Module", "no HAL"]]);
-    expect(of.disagreements).toEqual(["Identity/TeamNumber: controller says 1234, host name says 4321; the first is shown", "odd"]);
+    expect(of.disagreements).toEqual([
+      "Identity/TeamNumber: controller says 1234, host name says 4321; the first is shown",
+      "odd",
+    ]);
     expect(of.warnings).toHaveLength(1);
     for (const bad of ["", "7", "[]", "{", '{"facts":[]}', '{"facts":{"a":null},"absent":7}']) {
       expect(account(all({ "Sheet/Provenance": bad })).origins.size, bad).toBe(0);

@@ -72,7 +72,15 @@ export class Bench {
 
   answerTime(): void {
     const sent = this.ms * 1000;
-    this.binary(new Writer().array(4).int(-1).int(sent + 10_000_000).int(2).int(sent).take());
+    this.binary(
+      new Writer()
+        .array(4)
+        .int(-1)
+        .int(sent + 10_000_000)
+        .int(2)
+        .int(sent)
+        .take(),
+    );
   }
 
   /** Time goes on in tenths; time questions are answered. */
@@ -108,24 +116,43 @@ export class Bench {
   /** Announces and sends a value. */
   put(name: string, type: string, value: number | string | boolean): void {
     const id = this.announce(name, type);
-    const writer = new Writer().array(4).int(id).int(this.ms * 1000 + 10_000_000);
+    const writer = new Writer()
+      .array(4)
+      .int(id)
+      .int(this.ms * 1000 + 10_000_000);
     if (typeof value === "boolean") {
       const front = writer.int(0).take();
       this.binary(new Uint8Array([...front, value ? 0xc3 : 0xc2]));
     } else if (typeof value === "string") this.binary(writer.int(4).text(value).take());
-    else this.binary(writer.int(type === "int" ? 2 : 1).double(value).take());
+    else
+      this.binary(
+        writer
+          .int(type === "int" ? 2 : 1)
+          .double(value)
+          .take(),
+      );
   }
 
   putTexts(name: string, values: readonly string[]): void {
     const id = this.announce(name, "string[]");
-    const writer = new Writer().array(4).int(id).int(this.ms * 1000 + 10_000_000).int(20).array(values.length);
+    const writer = new Writer()
+      .array(4)
+      .int(id)
+      .int(this.ms * 1000 + 10_000_000)
+      .int(20)
+      .array(values.length);
     for (const value of values) writer.text(value);
     this.binary(writer.take());
   }
 
   putNumbers(name: string, values: readonly number[]): void {
     const id = this.announce(name, "double[]");
-    const writer = new Writer().array(4).int(id).int(this.ms * 1000 + 10_000_000).int(17).array(values.length);
+    const writer = new Writer()
+      .array(4)
+      .int(id)
+      .int(this.ms * 1000 + 10_000_000)
+      .int(17)
+      .array(values.length);
     for (const value of values) writer.double(value);
     this.binary(writer.take());
   }
@@ -134,7 +161,10 @@ export class Bench {
   written(): Written[] {
     const names = new Map<number, string>();
     for (const text of this.socket.texts) {
-      for (const { method, params } of JSON.parse(text) as { method: string; params: { name: string; pubuid: number } }[]) {
+      for (const { method, params } of JSON.parse(text) as {
+        method: string;
+        params: { name: string; pubuid: number };
+      }[]) {
         if (method === "publish") names.set(params.pubuid, params.name);
       }
     }
@@ -153,9 +183,18 @@ export class Bench {
 }
 
 /** What the robot of this workspace publishes while it asks for a number. */
-export function asking(bench: Bench, over: Partial<{ key: string; unit: string; seq: number; text: string; enabled: boolean }> = {}): void {
+export function asking(
+  bench: Bench,
+  over: Partial<{ key: string; unit: string; seq: number; text: string; enabled: boolean }> = {},
+): void {
   const lab = "/Catalyst/FieldLab/";
-  const { key = "wheel-radius/caliper-diameter-in", unit = "in", seq = 7, text = "Diameter by caliper", enabled = true } = over;
+  const {
+    key = "wheel-radius/caliper-diameter-in",
+    unit = "in",
+    seq = 7,
+    text = "Diameter by caliper",
+    enabled = true,
+  } = over;
   bench.put(`${lab}State`, "string", "AWAITING_OPERATOR");
   bench.put(`${lab}Enabled`, "boolean", enabled);
   bench.put(`${lab}Prompt`, "string", text);

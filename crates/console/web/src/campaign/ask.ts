@@ -38,7 +38,11 @@ export class Ask {
     this.label,
     h("div", { class: "answer-row" }, this.input, this.sign, this.send),
   );
-  private readonly confirm = h("button", { type: "button", class: "primary confirm", testid: "confirm" }, "Done, go on");
+  private readonly confirm = h(
+    "button",
+    { type: "button", class: "primary confirm", testid: "confirm" },
+    "Done, go on",
+  );
   private readonly same = h("button", { type: "button", testid: "same-again" }, "Same number again");
   private readonly redo = h("button", { type: "button", testid: "redo" }, "Redo the last answer");
   private readonly reason = h("input", {
@@ -56,9 +60,19 @@ export class Ask {
     h("label", { for: "skip-reason" }, "Reason"),
     h("div", { class: "answer-row" }, this.reason, this.skip),
   );
-  private readonly skipBox = h("details", { class: "skip", testid: "skip-box" }, h("summary", {}, "Skip…"), this.skipForm);
+  private readonly skipBox = h(
+    "details",
+    { class: "skip", testid: "skip-box" },
+    h("summary", {}, "Skip…"),
+    this.skipForm,
+  );
   private readonly others = h("div", { class: "others" }, this.same, this.redo, this.skipBox);
-  private readonly message = h("p", { class: "message", id: "answer-message", role: "status", testid: "answer-message" });
+  private readonly message = h("p", {
+    class: "message",
+    id: "answer-message",
+    role: "status",
+    testid: "answer-message",
+  });
   private readonly robotSays = h("p", { class: "robot-says", testid: "last-commit" });
   readonly element = h(
     "section",
@@ -83,7 +97,9 @@ export class Ask {
     private readonly reader: CampaignReader,
     private readonly ageMs: (stampUs: number, seenMs: number) => number,
   ) {
-    this.facts.append(...[this.unit, this.range, this.key, this.last, this.age].map((fact) => fact.parentElement ?? fact));
+    this.facts.append(
+      ...[this.unit, this.range, this.key, this.last, this.age].map((fact) => fact.parentElement ?? fact),
+    );
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.submit();
@@ -201,7 +217,9 @@ export class Ask {
     const recorded = of.measurements.find((row) => row.key === of.prompt.key);
     if (recorded) return `${clip(recorded.value, 40)}${tail}, recorded`;
     const standing = this.reader.standing(of.prompt.key);
-    return standing ? `${figure(standing.value)}${tail}, ${agoText(this.ageMs(standing.stampUs, standing.seenMs))}` : "";
+    return standing
+      ? `${figure(standing.value)}${tail}, ${agoText(this.ageMs(standing.stampUs, standing.seenMs))}`
+      : "";
   }
 
   private showControls(of: Campaign, want: Wants): void {
@@ -214,7 +232,10 @@ export class Ask {
     show(this.others, want !== "nothing");
     show(this.sign, min === undefined || min < 0);
     setText(this.label, unit === "" ? "Your answer" : `Your answer (${clip(unit, 40)})`);
-    setText(this.confirm, of.stepKind === "act" ? "Try it again" : want === "either" ? "Done, without a number" : "Done, go on");
+    setText(
+      this.confirm,
+      of.stepKind === "act" ? "Try it again" : want === "either" ? "Done, without a number" : "Done, go on",
+    );
     const off = this.operator.blocked === undefined ? undefined : "true";
     for (const button of [this.send, this.confirm, this.same, this.redo, this.skip]) {
       setAttribute(button, "aria-disabled", off);
@@ -226,12 +247,13 @@ export class Ask {
     const blocked = want === "nothing" ? undefined : this.operator.blocked;
     let words = this.refusal;
     if (words === "" && press?.stage === "settling") words = "Sending";
-    else if (words === "" && press?.stage === "lost") words = "Not sent: something else is asked now, or the connection broke.";
+    else if (words === "" && press?.stage === "lost")
+      words = "Not sent: something else is asked now, or the connection broke.";
     else if (words === "" && blocked !== undefined && !blocked.startsWith("Ready in a moment")) words = `${blocked}.`;
     setText(this.message, words);
     this.message.classList.toggle("bad", this.refusal !== "");
     setText(this.robotSays, this.lastWord(of));
-    show(this.robotSays, of.lastCommit !== undefined && of.lastCommit !== "" || press?.stage === "sent");
+    show(this.robotSays, (of.lastCommit !== undefined && of.lastCommit !== "") || press?.stage === "sent");
   }
 
   private lastWord(of: Campaign): string {
@@ -239,7 +261,8 @@ export class Ask {
     const said = of.lastCommit === undefined || of.lastCommit === "" ? undefined : clip(of.lastCommit, 300);
     if (press?.stage === "sent" && (said === undefined || of.lastCommit === press.before)) {
       const waited = this.operator.sinceMs(press.atMs);
-      if (of.lastCommit === undefined) return "Sent. This robot does not say what it accepted: see the measurements and notes.";
+      if (of.lastCommit === undefined)
+        return "Sent. This robot does not say what it accepted: see the measurements and notes.";
       if (waited < ANSWER_MS) return "Sent. Waiting for the robot.";
       return `Sent ${agoText(waited)}. The robot's last word: ${said ?? "none"}`;
     }

@@ -27,7 +27,12 @@ export class PlanList {
         const word = at === "banked" ? WORDS.banked + mark : WORDS[at];
         return h(
           "li",
-          { class: at, "data-standing": at, "data-id": procedure.id, ...(at === "current" ? { "aria-current": "step" } : {}) },
+          {
+            class: at,
+            "data-standing": at,
+            "data-id": procedure.id,
+            ...(at === "current" ? { "aria-current": "step" } : {}),
+          },
           new Shape(at).element,
           h("span", { class: "title" }, clip(procedure.title, 120)),
           h("span", { class: "standing" }, word),
@@ -96,16 +101,18 @@ export class FitsList {
           ? "Everything fits, battery swaps aside."
           : `${inside} of ${found.length} fit, battery swaps aside.`,
     );
-    this.refill.with(found.map((fit) => [fit.procedure.title, fit.fits, Math.round(fit.secs / 15)]), () =>
-      found.map((fit) =>
-        h(
-          "li",
-          { class: fit.fits ? "fit" : "no-fit", "data-fits": fit.fits ? "yes" : "no", "data-id": fit.procedure.id },
-          h("span", { class: "title" }, clip(fit.procedure.title, 120)),
-          h("span", { class: "standing" }, fit.fits ? "fits" : "does not fit"),
-          h("span", { class: "secs" }, durationText(fit.secs)),
+    this.refill.with(
+      found.map((fit) => [fit.procedure.title, fit.fits, Math.round(fit.secs / 15)]),
+      () =>
+        found.map((fit) =>
+          h(
+            "li",
+            { class: fit.fits ? "fit" : "no-fit", "data-fits": fit.fits ? "yes" : "no", "data-id": fit.procedure.id },
+            h("span", { class: "title" }, clip(fit.procedure.title, 120)),
+            h("span", { class: "standing" }, fit.fits ? "fits" : "does not fit"),
+            h("span", { class: "secs" }, durationText(fit.secs)),
+          ),
         ),
-      ),
     );
   }
 }
@@ -124,15 +131,34 @@ export class Records {
   private readonly notes = h("ul", { class: "notes", testid: "notes" });
   private readonly refillNotes = new Refill(this.notes);
   private readonly noNotes = h("p", { class: "quiet" }, "None yet.");
-  readonly measurements = h("section", { class: "card", "aria-label": "Measurements" }, h("h3", {}, "Measurements"), this.table, this.noRows);
-  readonly noteCard = h("section", { class: "card", "aria-label": "Notes" }, h("h3", {}, "Notes"), this.notes, this.noNotes);
+  readonly measurements = h(
+    "section",
+    { class: "card", "aria-label": "Measurements" },
+    h("h3", {}, "Measurements"),
+    this.table,
+    this.noRows,
+  );
+  readonly noteCard = h(
+    "section",
+    { class: "card", "aria-label": "Notes" },
+    h("h3", {}, "Notes"),
+    this.notes,
+    this.noNotes,
+  );
 
   update(of: Campaign): void {
     const rows = of.measurements.slice(-MOST_SHOWN);
     show(this.noRows, rows.length === 0);
     show(this.table, rows.length > 0);
     this.refillRows.with(rows, () =>
-      rows.map((row) => h("tr", {}, h("td", {}, clip(row.key, 120)), h("td", { class: "number" }, `${clip(row.value, 40)}${row.unit === "" ? "" : ` ${clip(row.unit, 20)}`}`))),
+      rows.map((row) =>
+        h(
+          "tr",
+          {},
+          h("td", {}, clip(row.key, 120)),
+          h("td", { class: "number" }, `${clip(row.value, 40)}${row.unit === "" ? "" : ` ${clip(row.unit, 20)}`}`),
+        ),
+      ),
     );
     // The newest is what somebody looks for.
     const notes = of.notes.slice(-MOST_SHOWN).reverse();
@@ -144,7 +170,12 @@ export class Records {
 export class PreArmList {
   private readonly list = h("ul", { class: "pre-arm", testid: "pre-arm" });
   private readonly refill = new Refill(this.list);
-  readonly element = h("section", { class: "card", "aria-label": "Before it starts" }, h("h3", {}, "Before it starts"), this.list);
+  readonly element = h(
+    "section",
+    { class: "card", "aria-label": "Before it starts" },
+    h("h3", {}, "Before it starts"),
+    this.list,
+  );
 
   /** Shown only when something is wrong with it: a list of well is no news. */
   update(of: Campaign): void {
@@ -156,7 +187,11 @@ export class PreArmList {
           "li",
           { class: row.verdict === "fail" ? "fail" : "warn" },
           new Shape(row.verdict === "fail" ? "lost" : "stale").element,
-          h("span", {}, `${row.verdict === "fail" ? "Stops it" : "Warning"}: ${clip(row.item, 80)}${row.reason === "" ? "" : `: ${clip(row.reason, 300)}`}`),
+          h(
+            "span",
+            {},
+            `${row.verdict === "fail" ? "Stops it" : "Warning"}: ${clip(row.item, 80)}${row.reason === "" ? "" : `: ${clip(row.reason, 300)}`}`,
+          ),
         ),
       ),
     );

@@ -47,7 +47,12 @@ export class Progress {
   readonly element = h(
     "section",
     { class: "card progress-card", "aria-label": "Progress" },
-    h("dl", { class: "where" }, h("div", {}, h("dt", {}, "Procedure"), this.procedure), h("div", {}, h("dt", {}, "Step"), this.step)),
+    h(
+      "dl",
+      { class: "where" },
+      h("div", {}, h("dt", {}, "Procedure"), this.procedure),
+      h("div", {}, h("dt", {}, "Step"), this.step),
+    ),
     h("div", { class: "bar" }, this.bar, this.percent),
     h(
       "dl",
@@ -119,18 +124,24 @@ export class Battery {
     const verdict = gateWord(of);
     setText(this.words, verdict === "" ? gate : `${gate} ${verdict}`);
     this.element.classList.toggle("low", verdict.startsWith("Below"));
-    setAttribute(this.gauge, "aria-label", volts === undefined ? "Battery: not known" : `Battery ${volts.toFixed(2)} volts. ${gate}`);
+    setAttribute(
+      this.gauge,
+      "aria-label",
+      volts === undefined ? "Battery: not known" : `Battery ${volts.toFixed(2)} volts. ${gate}`,
+    );
   }
 }
 
 function gateWord({ volts, gateMin, gateResume, state }: Campaign): string {
   if (volts === undefined || gateMin === undefined) return "";
   if (state === "PAUSED_BATTERY") {
-    return volts < (gateResume ?? gateMin) ? "Below the gate: swap the pack." : "Charged enough: hold still for a moment.";
+    return volts < (gateResume ?? gateMin)
+      ? "Below the gate: swap the pack."
+      : "Charged enough: hold still for a moment.";
   }
   return volts < gateMin ? "Below the gate under load." : "";
 }
 
 function at(volts: number): number {
-  return (Math.min(HIGH, Math.max(LOW, volts)) - LOW) / (HIGH - LOW) * WIDE;
+  return ((Math.min(HIGH, Math.max(LOW, volts)) - LOW) / (HIGH - LOW)) * WIDE;
 }

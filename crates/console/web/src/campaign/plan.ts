@@ -78,7 +78,9 @@ export function readPlan(json: string): Plan | undefined {
 /** The unit of each question, by `<procedure>/<key>`. */
 export function unitsOf(plan: Plan): ReadonlyMap<string, string> {
   const asked = plan.procedures.flatMap((procedure) =>
-    procedure.steps.filter((step) => step.kind === "measure").map((step): [string, string] => [`${procedure.id}/${step.key}`, step.unit]),
+    procedure.steps
+      .filter((step) => step.kind === "measure")
+      .map((step): [string, string] => [`${procedure.id}/${step.key}`, step.unit]),
   );
   return new Map(asked);
 }
@@ -121,7 +123,12 @@ export interface Fit {
  * What fits into `leftSecs`, in the plan's order: after the first that does not fit, none does, for the robot does not
  * run them in another order. `remainingSecs` is the robot's own sum, from which follows what is left of the one in hand.
  */
-export function fits(plan: Plan, standing: readonly Standing[], remainingSecs: number | undefined, leftSecs: number): Fit[] {
+export function fits(
+  plan: Plan,
+  standing: readonly Standing[],
+  remainingSecs: number | undefined,
+  leftSecs: number,
+): Fit[] {
   const open = plan.procedures.filter((_, i) => standing[i] !== "banked");
   const whole = open.reduce((sum, p) => sum + p.estimateSecs, 0);
   const current = plan.procedures.find((_, i) => standing[i] === "current");

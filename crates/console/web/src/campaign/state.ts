@@ -132,7 +132,12 @@ export class CampaignReader {
       const bar = row.indexOf("|");
       return bar < 0 ? [row, ""] : [row.slice(0, bar), row.slice(bar + 1)];
     });
-    const volts = ["FieldLab/BatteryVolts", "Status/BatteryVolts", "Brownout/MeasuredVoltage", "Systemcore/BatteryVolts"]
+    const volts = [
+      "FieldLab/BatteryVolts",
+      "Status/BatteryVolts",
+      "Brownout/MeasuredVoltage",
+      "Systemcore/BatteryVolts",
+    ]
       .map((key) => this.number(`/Catalyst/${key}`))
       .find((found) => found !== undefined);
     return {

@@ -31,12 +31,14 @@ export class CampaignView {
       "The robot publishes nothing under /Catalyst/FieldLab/. On the driver station choose Utility, group Data, Field Lab; it shows up here once it is selected.",
     ),
   );
-  private readonly body = h(
+  private readonly body = h("div", { class: "campaign" }, h("div", { class: "lead" }, this.name, this.state.element));
+  readonly element = h(
     "div",
-    { class: "campaign" },
-    h("div", { class: "lead" }, this.name, this.state.element),
+    { id: "panel-campaign", class: "panel", tabindex: 0 },
+    this.title,
+    this.absent,
+    this.body,
   );
-  readonly element = h("div", { id: "panel-campaign", class: "panel", tabindex: 0 }, this.title, this.absent, this.body);
   private readonly spoken = h("p", { class: "unseen", role: "status", testid: "spoken" });
   private said = "";
 
@@ -45,7 +47,15 @@ export class CampaignView {
     this.ask = new Ask(operator, this.reader, (stampUs, seenMs) => client.ageMs(stampUs, seenMs));
     this.fits = new FitsList(wall);
     this.body.append(
-      h("div", { class: "main" }, this.ask.element, this.progress.element, this.battery.element, this.preArm.element, this.records.measurements),
+      h(
+        "div",
+        { class: "main" },
+        this.ask.element,
+        this.progress.element,
+        this.battery.element,
+        this.preArm.element,
+        this.records.measurements,
+      ),
       h("div", { class: "side" }, this.plan.element, this.fits.element, this.records.noteCard),
     );
     this.element.append(this.spoken);

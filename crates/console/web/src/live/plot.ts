@@ -47,7 +47,11 @@ export class Plot implements Probe {
     this.key = `${topic.name} ${part.label}`;
     this.title = part.label === "" ? topic.name : `${topic.name} ${part.label}`;
     const name = clip(this.title, 160);
-    this.remove = h("button", { type: "button", class: "small", "aria-label": `Remove the plot of ${name}`, testid: "plot-remove" }, "Remove");
+    this.remove = h(
+      "button",
+      { type: "button", class: "small", "aria-label": `Remove the plot of ${name}`, testid: "plot-remove" },
+      "Remove",
+    );
     this.table = h(
       "details",
       { class: "plot-table" },
@@ -56,7 +60,16 @@ export class Plot implements Probe {
         "table",
         {},
         h("caption", { class: "unseen" }, `Values of ${name}`),
-        h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Seconds before the last"), h("th", { scope: "col", class: "number" }, "Value"))),
+        h(
+          "thead",
+          {},
+          h(
+            "tr",
+            {},
+            h("th", { scope: "col" }, "Seconds before the last"),
+            h("th", { scope: "col", class: "number" }, "Value"),
+          ),
+        ),
         this.rows,
       ),
     );
@@ -123,7 +136,7 @@ export class Plot implements Probe {
     const same = secs === this.drawnSecs && width === this.width && this.drawn >= 0;
     if (same && this.frozen) return false;
     const quiet = this.drawn === this.ring.taken;
-    if (same && (quiet && until === undefined || nowMs - this.drawnMs < (quiet ? SCROLL_MS : DRAW_MS))) return false;
+    if (same && ((quiet && until === undefined) || nowMs - this.drawnMs < (quiet ? SCROLL_MS : DRAW_MS))) return false;
     if (width !== this.width) {
       this.width = width;
       this.chart?.setSize({ width, height: HEIGHT });
@@ -164,7 +177,9 @@ export class Plot implements Probe {
       rows.push([(last - (xs[i] ?? 0)).toFixed(2), figure(ys[i] ?? NaN)]);
     }
     this.refill.with(rows, () =>
-      rows.map(([at = "", value = ""]) => h("tr", {}, h("td", { class: "number" }, at), h("td", { class: "number" }, value))),
+      rows.map(([at = "", value = ""]) =>
+        h("tr", {}, h("td", { class: "number" }, at), h("td", { class: "number" }, value)),
+      ),
     );
   }
 
@@ -186,7 +201,11 @@ export class Plot implements Probe {
         cursor: { drag: { x: false, y: false }, points: { show: false } },
         scales: { x: { time: false, auto: false }, y: { auto: false } },
         axes: [
-          { ...axis, splits: (_chart, _axis, min, max, step) => backwards(min, max, step), values: (chart, splits) => splits.map((at) => `${(at - (chart.scales["x"]?.max ?? at)).toFixed(0)} s`) },
+          {
+            ...axis,
+            splits: (_chart, _axis, min, max, step) => backwards(min, max, step),
+            values: (chart, splits) => splits.map((at) => `${(at - (chart.scales["x"]?.max ?? at)).toFixed(0)} s`),
+          },
           { ...axis, size: 62, values: (_, splits) => splits.map((value) => figure(value)) },
         ],
         series: [{}, { stroke: colour("--accent"), width: 2, points: { show: false }, spanGaps: false, paths }],

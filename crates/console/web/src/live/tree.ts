@@ -120,7 +120,10 @@ export class Tree implements Watcher {
 
   /** Topics whose name holds every word of `search`, by name. */
   found(search: string): Row[] {
-    const words = search.toLowerCase().split(/\s+/).filter((word) => word !== "");
+    const words = search
+      .toLowerCase()
+      .split(/\s+/)
+      .filter((word) => word !== "");
     const names: string[] = [];
     for (const topic of this.topics.all()) {
       const name = topic.name.toLowerCase();

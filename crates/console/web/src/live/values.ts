@@ -20,7 +20,10 @@ export class Structs {
     if (this.structure !== this.topics.structure || !this.layouts.get(name)) {
       this.structure = this.topics.structure;
       this.layouts.clear();
-      this.layouts.set(name, layout(name, (of) => this.schema(of)));
+      this.layouts.set(
+        name,
+        layout(name, (of) => this.schema(of)),
+      );
     }
     return this.layouts.get(name);
   }
@@ -133,7 +136,9 @@ export function plottable(topic: Topic, structs: Structs): Part[] {
     return parts;
   }
   if (!Array.isArray(value)) return [];
-  return (value as readonly Scalar[]).slice(0, MOST_PARTS).flatMap((item, index) =>
-    typeof item === "string" ? [] : [{ label: `[${index}]`, text: scalarText(item), index, pick: undefined }],
-  );
+  return (value as readonly Scalar[])
+    .slice(0, MOST_PARTS)
+    .flatMap((item, index) =>
+      typeof item === "string" ? [] : [{ label: `[${index}]`, text: scalarText(item), index, pick: undefined }],
+    );
 }

@@ -29,15 +29,32 @@ export class LiveView {
     testid: "live-search",
   });
   private readonly count = h("p", { class: "quiet count", role: "status", testid: "live-count" });
-  private readonly detail = h("section", { class: "card detail", "aria-label": "Chosen topic", testid: "live-detail", hidden: true });
+  private readonly detail = h("section", {
+    class: "card detail",
+    "aria-label": "Chosen topic",
+    testid: "live-detail",
+    hidden: true,
+  });
   private readonly detailName = h("h2", { testid: "detail-name" });
   private readonly detailFacts = h("p", { class: "quiet", testid: "detail-facts" });
-  private readonly detailValue = h("pre", { class: "value", role: "region", tabindex: 0, testid: "detail-value", "aria-label": "Value" });
+  private readonly detailValue = h("pre", {
+    class: "value",
+    role: "region",
+    tabindex: 0,
+    testid: "detail-value",
+    "aria-label": "Value",
+  });
   private readonly detailParts = h("ul", { class: "parts" });
   private readonly refillParts = new Refill(this.detailParts);
   private readonly pause = h("button", { type: "button", "aria-pressed": "false", testid: "plots-pause" }, "Pause");
   private readonly secs = h("select", { id: "plot-secs", testid: "plots-secs" });
-  private readonly plotBar = h("div", { class: "plot-bar" }, this.pause, h("label", { for: "plot-secs" }, "Show the last"), this.secs);
+  private readonly plotBar = h(
+    "div",
+    { class: "plot-bar" },
+    this.pause,
+    h("label", { for: "plot-secs" }, "Show the last"),
+    this.secs,
+  );
   private readonly plotList = h("div", { class: "plots", testid: "plots" });
   private readonly noPlots = h("p", { class: "quiet" }, "Choose a topic with numbers, then plot it.");
   readonly element = h(
@@ -61,7 +78,10 @@ export class LiveView {
     this.tree = new Tree(client.topics);
     const age = (stampUs: number, seenMs: number) => client.ageMs(stampUs, seenMs);
     this.list = new TopicList(this.tree, this.structs, age, (row) => this.choose(row.node.topic));
-    for (const secs of WINDOWS) this.secs.append(h("option", { value: secs, selected: secs === 30 }, secs < 120 ? `${secs} s` : `${secs / 60} min`));
+    for (const secs of WINDOWS)
+      this.secs.append(
+        h("option", { value: secs, selected: secs === 30 }, secs < 120 ? `${secs} s` : `${secs / 60} min`),
+      );
     this.search.addEventListener("input", () => this.list.find(this.search.value));
     this.search.addEventListener("keydown", (event) => {
       if (event.key !== "ArrowDown") return;
@@ -77,7 +97,12 @@ export class LiveView {
         h("div", { class: "search" }, h("label", { for: "search" }, "Search"), this.search, this.count),
         this.list.element,
       ),
-      h("div", { class: "looks" }, this.detail, h("section", { class: "card", "aria-label": "Plots" }, this.plotBar, this.noPlots, this.plotList)),
+      h(
+        "div",
+        { class: "looks" },
+        this.detail,
+        h("section", { class: "card", "aria-label": "Plots" }, this.plotBar, this.noPlots, this.plotList),
+      ),
     );
     addEventListener("resize", () => this.list.measure());
   }
@@ -120,14 +145,22 @@ export class LiveView {
     if (!topic) return;
     const gone = this.client.topics.get(topic.name) !== topic;
     setText(this.detailName, breakable(clip(topic.name, 400)));
-    const age = topic.said ? `, ${agoText(this.client.ageMs(topic.stampUs, topic.seenMs))}, ${topic.count} ${topic.count === 1 ? "value" : "values"}` : "";
+    const age = topic.said
+      ? `, ${agoText(this.client.ageMs(topic.stampUs, topic.seenMs))}, ${topic.count} ${topic.count === 1 ? "value" : "values"}`
+      : "";
     const more = [...topic.properties].map(([key, value]) => `${key} ${value}`).join(", ");
-    setText(this.detailFacts, gone ? "gone: the robot took it back" : `${clip(topic.type, 80)}${age}${more === "" ? "" : `; ${clip(more, 200)}`}`);
+    setText(
+      this.detailFacts,
+      gone
+        ? "gone: the robot took it back"
+        : `${clip(topic.type, 80)}${age}${more === "" ? "" : `; ${clip(more, 200)}`}`,
+    );
     setText(this.detailValue, fullText(topic, this.structs));
     this.parts = plottable(topic, this.structs);
     const plotted = new Set(this.plots.map((plot) => plot.key));
-    this.refillParts.with([topic.name, topic.type, this.parts.map((part) => [part.label, plotted.has(`${topic.name} ${part.label}`)])], () =>
-      this.parts.map((part) => this.partRow(topic, part, plotted.has(`${topic.name} ${part.label}`))),
+    this.refillParts.with(
+      [topic.name, topic.type, this.parts.map((part) => [part.label, plotted.has(`${topic.name} ${part.label}`)])],
+      () => this.parts.map((part) => this.partRow(topic, part, plotted.has(`${topic.name} ${part.label}`))),
     );
     this.parts.forEach((part, i) => {
       const cell = this.detailParts.children[i]?.querySelector(".part-value");
@@ -137,7 +170,16 @@ export class LiveView {
 
   private partRow(topic: Topic, part: Part, plotted: boolean): HTMLElement {
     const name = part.label === "" ? "this number" : part.label;
-    const button = h("button", { type: "button", class: "small", testid: "plot-add", "aria-label": plotted ? `${name} is plotted` : `Plot ${name}` }, plotted ? "Plotted" : "Plot");
+    const button = h(
+      "button",
+      {
+        type: "button",
+        class: "small",
+        testid: "plot-add",
+        "aria-label": plotted ? `${name} is plotted` : `Plot ${name}`,
+      },
+      plotted ? "Plotted" : "Plot",
+    );
     button.disabled = plotted;
     button.addEventListener("click", () => this.add(topic, part));
     return h("li", {}, h("span", { class: "part-name" }, part.label), h("span", { class: "part-value" }), button);
@@ -150,7 +192,10 @@ export class LiveView {
     this.plots.push(plot);
     this.plotList.append(plot.element);
     if (!this.subs.has(topic.name)) {
-      this.subs.set(topic.name, this.client.subscribe({ topics: [topic.name], prefix: false, periodic: PLOT_SECS, all: true }));
+      this.subs.set(
+        topic.name,
+        this.client.subscribe({ topics: [topic.name], prefix: false, periodic: PLOT_SECS, all: true }),
+      );
     }
     this.updateDetail();
   }

@@ -71,11 +71,7 @@ export class Client {
 
   get link(): Link {
     if (this.openedMs !== undefined) {
-      return this.heardMs === undefined
-        ? "connecting"
-        : this.world.now() - this.heardMs > STALE_MS
-          ? "stale"
-          : "live";
+      return this.heardMs === undefined ? "connecting" : this.world.now() - this.heardMs > STALE_MS ? "stale" : "live";
     }
     return this.connections === 0 && this.failures < 2 ? "connecting" : "lost";
   }
@@ -195,7 +191,15 @@ export class Client {
   private ping(now: number): void {
     this.pingedMs = now;
     this.unansweredMs ??= now;
-    this.binary(this.writer.array(4).int(TIME_ID).int(0).int(2).int(Math.round(now * 1000)).take());
+    this.binary(
+      this.writer
+        .array(4)
+        .int(TIME_ID)
+        .int(0)
+        .int(2)
+        .int(Math.round(now * 1000))
+        .take(),
+    );
   }
 
   private heard(data: unknown): void {
@@ -242,9 +246,11 @@ export class Client {
 }
 
 /** Where the page's server is. `?nt=host:port` goes straight to a robot; without it, to whatever served the page. */
-export function address(
-  location: { search: string; protocol: string; host: string },
-): { url: string; straight: string | undefined } | { error: string } {
+export function address(location: {
+  search: string;
+  protocol: string;
+  host: string;
+}): { url: string; straight: string | undefined } | { error: string } {
   const asked = new URLSearchParams(location.search).get("nt");
   if (asked === null) {
     const scheme = location.protocol === "https:" ? "wss" : "ws";

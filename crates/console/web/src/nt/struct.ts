@@ -1,12 +1,32 @@
 // Struct schemas and the values that they describe: packed, little endian, without alignment.
 
 type Primitive =
-  | "bool" | "char" | "int8" | "int16" | "int32" | "int64"
-  | "uint8" | "uint16" | "uint32" | "uint64" | "float" | "double";
+  | "bool"
+  | "char"
+  | "int8"
+  | "int16"
+  | "int32"
+  | "int64"
+  | "uint8"
+  | "uint16"
+  | "uint32"
+  | "uint64"
+  | "float"
+  | "double";
 
 const SIZES: Record<Primitive, number> = {
-  bool: 1, char: 1, int8: 1, int16: 2, int32: 4, int64: 8,
-  uint8: 1, uint16: 2, uint32: 4, uint64: 8, float: 4, double: 8,
+  bool: 1,
+  char: 1,
+  int8: 1,
+  int16: 2,
+  int32: 4,
+  int64: 8,
+  uint8: 1,
+  uint16: 2,
+  uint32: 4,
+  uint64: 8,
+  float: 4,
+  double: 8,
 };
 const ALIASES: Record<string, Primitive> = { float32: "float", float64: "double" };
 
@@ -82,7 +102,14 @@ export function layout(name: string, schemaOf: (name: string) => string | undefi
           unit = size;
           used = 0;
         }
-        leaves.push({ path: prefix + field.name, type: primitive, offset: at, chars: 0, shift: used, bits: field.bits });
+        leaves.push({
+          path: prefix + field.name,
+          type: primitive,
+          offset: at,
+          chars: 0,
+          shift: used,
+          bits: field.bits,
+        });
         used += field.bits;
         continue;
       }

@@ -5,8 +5,18 @@ import type { Sheet, Typed } from "./sheet";
 const BASIS = 0xcbf29ce484222325n;
 const PRIME = 0x100000001b3n;
 const CODES: Record<string, number> = {
-  boolean: 0, double: 1, int: 2, float: 3, string: 4, json: 4, raw: 5,
-  "boolean[]": 16, "double[]": 17, "int[]": 18, "float[]": 19, "string[]": 20,
+  boolean: 0,
+  double: 1,
+  int: 2,
+  float: 3,
+  string: 4,
+  json: 4,
+  raw: 5,
+  "boolean[]": 16,
+  "double[]": 17,
+  "int[]": 18,
+  "float[]": 19,
+  "string[]": 20,
 };
 
 /** FNV-1a, 64 bits. */
@@ -92,7 +102,9 @@ export interface Account {
 const MOST_ROWS = 200;
 
 function entries(value: unknown): [string, unknown][] {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? Object.entries(value).slice(0, MOST_ROWS * 2) : [];
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? Object.entries(value).slice(0, MOST_ROWS * 2)
+    : [];
 }
 
 function provenance(text: string | undefined): Record<string, unknown> {
@@ -119,9 +131,12 @@ export function account(sheet: Sheet): Account {
   for (const [key, fact] of entries(json["facts"])) {
     if (!Array.isArray(fact)) continue;
     const [how, source, atUs] = fact as unknown[];
-    if (typeof how === "string" && typeof source === "string" && typeof atUs === "number") origins.set(key, { how, source, atUs });
+    if (typeof how === "string" && typeof source === "string" && typeof atUs === "number")
+      origins.set(key, { how, source, atUs });
   }
-  const absent = entries(json["absent"]).flatMap(([key, why]): [string, string][] => (typeof why === "string" ? [[key, why]] : []));
+  const absent = entries(json["absent"]).flatMap(([key, why]): [string, string][] =>
+    typeof why === "string" ? [[key, why]] : [],
+  );
   return {
     whole:
       said === undefined || hash === undefined

@@ -35,8 +35,15 @@ export function robotPlan(sheet: Sheet): RobotPlan | undefined {
   for (let i = 0; i + 1 < flat.length && modules.length < MOST_MODULES; i += 2) {
     modules.push({ x: flat[i] ?? 0, y: flat[i + 1] ?? 0 });
   }
-  const reach = (of: (m: { x: number; y: number }) => number) => 2 * Math.max(0, ...modules.map((m) => Math.abs(of(m))));
-  const outer = bumper ?? frame ?? box(reach((m) => m.x), reach((m) => m.y));
+  const reach = (of: (m: { x: number; y: number }) => number) =>
+    2 * Math.max(0, ...modules.map((m) => Math.abs(of(m))));
+  const outer =
+    bumper ??
+    frame ??
+    box(
+      reach((m) => m.x),
+      reach((m) => m.y),
+    );
   if (!outer) return undefined;
   const radius = sheet.number("Drivetrain/WheelRadiusMeters");
   const from = [

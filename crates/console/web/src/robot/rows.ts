@@ -115,7 +115,8 @@ function controller(sheet: Sheet): Group {
 function drivetrain(sheet: Sheet, units: Units): Group {
   const length = (metres: number) => lengthText(metres, units);
   return build("drivetrain", "Drivetrain", sheet, (rows) => {
-    const number = (label: string, key: string, say: (value: number) => string) => rows.number(label, `Drivetrain/${key}`, say);
+    const number = (label: string, key: string, say: (value: number) => string) =>
+      rows.number(label, `Drivetrain/${key}`, say);
     rows.text("Type", "Drivetrain/Type");
     number("Modules", "Modules", String);
     number("Track width", "TrackWidthMeters", length);
@@ -134,7 +135,8 @@ function drivetrain(sheet: Sheet, units: Units): Group {
 function chassis(sheet: Sheet, units: Units): Group {
   const length = (metres: number) => lengthText(metres, units);
   return build("chassis", "Chassis", sheet, (rows) => {
-    const number = (label: string, key: string, say: (value: number) => string) => rows.number(label, `Chassis/${key}`, say);
+    const number = (label: string, key: string, say: (value: number) => string) =>
+      rows.number(label, `Chassis/${key}`, say);
     number("Mass", "MassKg", (v) => massText(v, units));
     number("Moment of inertia", "MoiKgM2", (v) => inertiaText(v, units));
     const frameLength = number("Frame length", "FrameLengthMeters", length);
@@ -165,7 +167,8 @@ function power(sheet: Sheet, channels: readonly Channel[]): Group {
   return build("power", "Power", sheet, (rows) => {
     rows.text("Distribution", "Power/Module");
     const total = rows.number("Channels in use", "Power/Channels", (v) => `${channels.length} of ${v}`);
-    if (total === undefined && channels.length > 0) rows.add("Channels in use", String(channels.length), "Power/ChannelsInUse");
+    if (total === undefined && channels.length > 0)
+      rows.add("Channels in use", String(channels.length), "Power/ChannelsInUse");
     rows.text("Battery", "Power/Battery");
     rows.number("Brownout", "Power/BrownoutVolts", (v) => `${plain(v, 2)} V`);
   });

@@ -37,12 +37,21 @@ export class RobotView {
     "section",
     { class: "card absent", testid: "no-robot" },
     h("h1", {}, "This robot has not said who it is"),
-    h("p", {}, "There is no /Catalyst/Robot/Identity/Name. A robot that declares its name shows up here, with whatever else it knows of itself."),
+    h(
+      "p",
+      {},
+      "There is no /Catalyst/Robot/Identity/Name. A robot that declares its name shows up here, with whatever else it knows of itself.",
+    ),
   );
   private readonly body = h(
     "div",
     { class: "robot" },
-    h("div", { class: "robot-head" }, this.drawing, h("div", { class: "robot-title" }, this.name, this.subtitle, this.whole, this.choice, this.originsLabel)),
+    h(
+      "div",
+      { class: "robot-head" },
+      this.drawing,
+      h("div", { class: "robot-title" }, this.name, this.subtitle, this.whole, this.choice, this.originsLabel),
+    ),
     this.doubts,
     this.groups,
   );
@@ -89,7 +98,8 @@ export class RobotView {
     show(this.whole, whole.is !== "unsaid");
     this.whole.setAttribute("data-whole", whole.is);
     if (whole.is === "whole") setText(this.whole, `The whole sheet: ${whole.count} facts.`);
-    else if (whole.is === "part") setText(this.whole, `Not the whole sheet: ${whole.have} facts here, the robot has ${whole.said}.`);
+    else if (whole.is === "part")
+      setText(this.whole, `Not the whole sheet: ${whole.have} facts here, the robot has ${whole.said}.`);
   }
 
   private origin(about: Account, key: string | undefined): string {
@@ -112,15 +122,21 @@ export class RobotView {
     setText(this.name, rows.name);
     setText(this.subtitle, rows.subtitle);
     show(this.drawing, plan !== undefined);
-    this.refillDrawing.with([plan, this.shown, rows.name], () => (plan ? drawing(plan, this.shown, rows.name ?? "") : []));
+    this.refillDrawing.with([plan, this.shown, rows.name], () =>
+      plan ? drawing(plan, this.shown, rows.name ?? "") : [],
+    );
     const about = account(sheet);
     this.showWhole(about);
     show(this.originsLabel, about.origins.size > 0);
     const doubts = [...about.disagreements, ...about.warnings];
     show(this.doubts, doubts.length > 0);
-    this.refillDoubts.with(doubts, () => doubts.map((text) => h("p", {}, new Shape("stale").element, h("span", {}, clip(text, 300)))));
+    this.refillDoubts.with(doubts, () =>
+      doubts.map((text) => h("p", {}, new Shape("stale").element, h("span", {}, clip(text, 300)))),
+    );
     const origins = this.origins.checked ? [...about.origins] : [];
-    this.refillGroups.with([rows, origins, about.absent], () => groups(rows, about, this.origins.checked ? (key) => this.origin(about, key) : () => ""));
+    this.refillGroups.with([rows, origins, about.absent], () =>
+      groups(rows, about, this.origins.checked ? (key) => this.origin(about, key) : () => ""),
+    );
   }
 }
 
@@ -139,7 +155,12 @@ function rowList(rows: readonly Row[], originOf: OriginOf): HTMLElement {
 }
 
 function groupCard(id: string, title: string, ...children: HTMLElement[]): HTMLElement {
-  return h("section", { class: "card group", "aria-label": title, testid: `robot-group-${id}` }, h("h2", {}, title), ...children);
+  return h(
+    "section",
+    { class: "card group", "aria-label": title, testid: `robot-group-${id}` },
+    h("h2", {}, title),
+    ...children,
+  );
 }
 
 function groups(of: RobotRows, about: Account, originOf: OriginOf): HTMLElement[] {
@@ -154,10 +175,20 @@ function groups(of: RobotRows, about: Account, originOf: OriginOf): HTMLElement[
 /** What the robot does not know, and whose silence that is. */
 function unknown(about: Account): HTMLElement {
   const rows = about.absent.map(([key, why]) => ({ label: clip(key, 120), value: clip(why, 300), key: undefined }));
-  return h("details", {}, h("summary", {}, `${rows.length} facts, and why`), rowList(rows, () => ""));
+  return h(
+    "details",
+    {},
+    h("summary", {}, `${rows.length} facts, and why`),
+    rowList(rows, () => ""),
+  );
 }
 
-function table(caption: string, hideCaption: boolean, head: readonly string[], rows: readonly (readonly string[])[]): HTMLElement {
+function table(
+  caption: string,
+  hideCaption: boolean,
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+): HTMLElement {
   return h(
     "table",
     {},
@@ -168,11 +199,21 @@ function table(caption: string, hideCaption: boolean, head: readonly string[], r
 }
 
 function channelTable(channels: readonly Channel[]): HTMLElement {
-  return table("Power channels", true, ["Channel", "What"], channels.map((c) => [c.channel, c.what]));
+  return table(
+    "Power channels",
+    true,
+    ["Channel", "What"],
+    channels.map((c) => [c.channel, c.what]),
+  );
 }
 
 function busTable(bus: Bus): HTMLElement {
-  return table(`Bus ${clip(bus.name, 60)}`, false, ["Id", "Device"], bus.devices.map((d) => [d.id, d.type]));
+  return table(
+    `Bus ${clip(bus.name, 60)}`,
+    false,
+    ["Id", "Device"],
+    bus.devices.map((d) => [d.id, d.type]),
+  );
 }
 
 /** Pixels of the drawing's longer side. */
@@ -185,12 +226,19 @@ function drawing(plan: RobotPlan, units: Units, name: string): (HTMLElement | SV
   const [wide, high] = [plan.outer.width * scale, plan.outer.length * scale];
   const rect = (length: number, width: number, kind: string, radius: number) =>
     svg("rect", {
-      x: (-width * scale) / 2, y: (-length * scale) / 2, width: width * scale, height: length * scale, rx: radius, class: kind,
+      x: (-width * scale) / 2,
+      y: (-length * scale) / 2,
+      width: width * scale,
+      height: length * scale,
+      rx: radius,
+      class: kind,
     });
   const wheelLength = (plan.wheelLength ?? Math.min(plan.outer.length, plan.outer.width) * 0.12) * scale;
   const wheelWidth = wheelLength * 0.42;
   const shapes = [
-    plan.bumper ? rect(plan.bumper.length, plan.bumper.width, "bumper", 10) : rect(plan.outer.length, plan.outer.width, "outline", 6),
+    plan.bumper
+      ? rect(plan.bumper.length, plan.bumper.width, "bumper", 10)
+      : rect(plan.outer.length, plan.outer.width, "outline", 6),
     plan.frame ? rect(plan.frame.length, plan.frame.width, "deck", 2) : undefined,
     ...plan.modules.map((module) =>
       svg("rect", {
@@ -203,14 +251,29 @@ function drawing(plan: RobotPlan, units: Units, name: string): (HTMLElement | SV
       }),
     ),
     svg("path", { d: "M0 -26 l9 14 h-6 v30 h-6 v-30 h-6z", class: "front" }),
-    svg("path", { d: `M${-wide / 2} ${high / 2 + 14}h${wide}m0 -5v10m${-wide} 0v-10M${wide / 2 + 14} ${-high / 2}v${high}m-5 0h10m0 ${-high}h-10`, class: "measure" }),
-    svg("text", { x: 0, y: high / 2 + 30, class: "size", "text-anchor": "middle" }, lengthText(plan.outer.width, units)),
-    svg("text", { x: 0, y: 0, class: "size", "text-anchor": "middle", transform: `translate(${wide / 2 + 28} 0) rotate(-90)` }, lengthText(plan.outer.length, units)),
+    svg("path", {
+      d: `M${-wide / 2} ${high / 2 + 14}h${wide}m0 -5v10m${-wide} 0v-10M${wide / 2 + 14} ${-high / 2}v${high}m-5 0h10m0 ${-high}h-10`,
+      class: "measure",
+    }),
+    svg(
+      "text",
+      { x: 0, y: high / 2 + 30, class: "size", "text-anchor": "middle" },
+      lengthText(plan.outer.width, units),
+    ),
+    svg(
+      "text",
+      { x: 0, y: 0, class: "size", "text-anchor": "middle", transform: `translate(${wide / 2 + 28} 0) rotate(-90)` },
+      lengthText(plan.outer.length, units),
+    ),
   ];
   const box = [-wide / 2 - MARGIN, -high / 2 - 8, wide + 2 * MARGIN, high + 8 + MARGIN];
   const picture = svg(
     "svg",
-    { viewBox: box.map((v) => v.toFixed(1)).join(" "), role: "img", "aria-label": `${name} from above, front up. ${plan.caption}` },
+    {
+      viewBox: box.map((v) => v.toFixed(1)).join(" "),
+      role: "img",
+      "aria-label": `${name} from above, front up. ${plan.caption}`,
+    },
     ...shapes,
   );
   return [picture, h("figcaption", {}, plan.caption)];

@@ -47,7 +47,12 @@ export class LinkBar {
     const refused = this.value("Refused");
     const some = typeof refused === "number" && refused > 0;
     const last = this.value("LastRefused");
-    setText(this.refused, some ? `Refused by the console: ${refused}${typeof last === "string" && last !== "" ? `, last ${clip(last, 120)}` : ""}` : "");
+    setText(
+      this.refused,
+      some
+        ? `Refused by the console: ${refused}${typeof last === "string" && last !== "" ? `, last ${clip(last, 120)}` : ""}`
+        : "",
+    );
     show(this.refused, some);
   }
 

@@ -60,7 +60,9 @@ export class Tabs {
   private key(event: KeyboardEvent, from: string): void {
     const at = this.tabs.findIndex((tab) => tab.id === from);
     const last = this.tabs.length - 1;
-    const to = { ArrowRight: at === last ? 0 : at + 1, ArrowLeft: at === 0 ? last : at - 1, Home: 0, End: last }[event.key];
+    const to = { ArrowRight: at === last ? 0 : at + 1, ArrowLeft: at === 0 ? last : at - 1, Home: 0, End: last }[
+      event.key
+    ];
     const tab = to === undefined ? undefined : this.tabs[to];
     if (!tab) return;
     event.preventDefault();

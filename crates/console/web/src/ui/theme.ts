@@ -5,7 +5,11 @@ import { h, kept } from "./dom";
 const THEMES = ["auto", "light", "dark"] as const;
 
 export function themeSwitch(changed: () => void): HTMLElement {
-  const select = h("select", { id: "theme", testid: "theme" }, ...THEMES.map((theme) => h("option", { value: theme }, theme)));
+  const select = h(
+    "select",
+    { id: "theme", testid: "theme" },
+    ...THEMES.map((theme) => h("option", { value: theme }, theme)),
+  );
   const apply = () => {
     const theme = select.value;
     if (theme === "auto") document.documentElement.removeAttribute("data-theme");
