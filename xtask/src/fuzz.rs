@@ -24,6 +24,7 @@ const TARGETS: &[&str] = &[
     "draw_urdf",
     "draw_constants",
     "draw_profile",
+    "identity",
 ];
 const TRIPLE: &str = "x86_64-unknown-linux-gnu";
 const FLAGS: &[&str] = &[

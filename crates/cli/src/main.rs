@@ -16,6 +16,7 @@ mod report;
 mod terminal;
 
 use std::process::ExitCode;
+use std::sync::OnceLock;
 
 use clap::{Parser, Subcommand};
 
@@ -24,7 +25,7 @@ use clap::{Parser, Subcommand};
 /// Exit codes: 0 complete, 1 failed, 2 wrong words or an input that cannot be read, 3 finished with loss or with something
 /// that was asked for missing or refused. Results go to stdout, everything else to stderr.
 #[derive(Debug, Parser)]
-#[command(name = "fieldlab", version, propagate_version = true, arg_required_else_help = true)]
+#[command(name = "fieldlab", version = version(), propagate_version = true, arg_required_else_help = true)]
 struct Words {
     #[command(subcommand)]
     command: Command,
@@ -48,6 +49,12 @@ enum Command {
     Identity(identity::Words),
     /// Surfaces, samples, captures and constants of robots that draw
     Draw(draw::Words),
+}
+
+/// The version with the commit that it was built from, when there was one.
+fn version() -> &'static str {
+    static DESCRIBED: OnceLock<String> = OnceLock::new();
+    DESCRIBED.get_or_init(fieldlab_identity::version::describe)
 }
 
 fn main() -> ExitCode {

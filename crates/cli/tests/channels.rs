@@ -77,6 +77,8 @@ fn wrong_words_are_two_and_help_is_zero() {
     let (code, stdout, _) = outcome(&["--help"]);
     assert_eq!(code, 0);
     assert!(stdout.contains("channels"));
+    let (code, stdout, _) = outcome(&["--version"]);
+    assert_eq!((code, stdout.trim()), (0, &*format!("fieldlab {}", fieldlab_identity::version::describe())));
 }
 
 #[test]

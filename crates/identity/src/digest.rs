@@ -129,6 +129,24 @@ mod tests {
         }
     }
 
+    /// From a program of a few lines in another language, written from the description above.
+    #[test]
+    fn a_sheet_whose_digest_was_computed_elsewhere() {
+        let cameras: [std::sync::Arc<str>; 2] = ["front".into(), "rear".into()];
+        let found = digest(
+            [
+                ("Identity/Name", ValueRef::String("Ratchet é")),
+                ("Identity/TeamNumber", ValueRef::Int(1234)),
+                ("Drivetrain/CanFd", ValueRef::Boolean(true)),
+                ("Chassis/FrameLengthMeters", ValueRef::Double(0.74)),
+                ("Hardware/Cameras", ValueRef::StringArray(&cameras)),
+                ("Drivetrain/ModuleLocations", ValueRef::DoubleArray(&[0.35, -0.28])),
+            ]
+            .into_iter(),
+        );
+        assert_eq!((found.count, &*found.hex()), (6, "cbcae8184b1eda83"));
+    }
+
     #[test]
     fn order_does_not_matter_and_type_and_value_do() {
         let one = digest([("A", ValueRef::Int(1)), ("B", ValueRef::Boolean(true))].into_iter());

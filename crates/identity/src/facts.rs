@@ -67,6 +67,45 @@ pub struct FactPart {
     pub silent: Vec<(crate::Key, String)>,
 }
 
+impl FactPart {
+    /// Whether both say the same, NaN for NaN: a source that lies the same way every turn says nothing new.
+    fn says_the_same(&self, other: &Self) -> bool {
+        *self == *other || (self.without_numbers() == other.without_numbers() && self.bits().eq(other.bits()))
+    }
+
+    fn without_numbers(&self) -> Self {
+        let mut rest = self.clone();
+        if let Some(swerve) = &mut rest.swerve {
+            swerve.modules.iter_mut().for_each(|place| *place = Translation2d::default());
+            (swerve.max_speed_mps, swerve.max_angular_rate_rad_per_sec, swerve.odometry_hz) =
+                (None, None, None);
+        }
+        rest.module_constants.iter_mut().for_each(|constants| *constants = ModuleConstants::default());
+        if let Some(Ok(settings)) = &mut rest.path_planner {
+            *settings = PathPlannerSettings::default();
+        }
+        rest.measured = MeasuredFacts::default();
+        rest
+    }
+
+    /// Every number, as the bits that it is made of.
+    fn bits(&self) -> impl Iterator<Item = Option<u64>> {
+        let swerve = self.swerve.iter().flat_map(|swerve| {
+            let places = swerve.modules.iter().flat_map(|place| [Some(place.x_m), Some(place.y_m)]);
+            places.chain([swerve.max_speed_mps, swerve.max_angular_rate_rad_per_sec, swerve.odometry_hz])
+        });
+        let constants = self
+            .module_constants
+            .iter()
+            .flat_map(|c| [c.drive_gear_ratio, c.steer_gear_ratio, c.wheel_radius_m, c.slip_current_amps]);
+        let settings = self.path_planner.iter().flatten().flat_map(|s| {
+            [s.mass_kg, s.moi_kg_m2, s.wheel_radius_m, s.wheel_cof, s.drive_current_limit_amps]
+        });
+        let measured = [self.measured.wheel_radius_m, self.measured.slip_current_amps];
+        swerve.chain(constants).chain(settings).chain(measured).map(|number| number.map(f64::to_bits))
+    }
+}
+
 /// About the controller.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ControllerFacts {
@@ -230,7 +269,7 @@ impl Facts {
     /// Takes what a source says now, instead of what it said before. Answers whether that made a difference; what it
     /// repeats keeps the instant at which it first said so.
     pub fn put(&mut self, source: Source, now: Micros, part: FactPart) -> bool {
-        if self.parts.get(&source).is_some_and(|(_, before)| *before == part) {
+        if self.parts.get(&source).is_some_and(|(_, before)| before.says_the_same(&part)) {
             return false;
         }
         self.parts.insert(source, (now, part));

@@ -13,6 +13,9 @@ use crate::features::Features;
 use crate::keys::{Group, Key};
 use crate::sheet::{How, Provenance, SpecSheet};
 
+/// More keys than a robot takes back in one boot; what is beyond is not listed.
+const MOST_RETRACTED: usize = 512;
+
 /// What happens to one key.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Change {
@@ -182,7 +185,7 @@ impl Identity {
 
     fn note_retractions(&mut self, new: &SpecSheet) {
         for entry in self.sheet.entries().iter().filter(|entry| entry.key.row().group != Group::Sheet) {
-            if new.at(entry.key, &entry.name).is_none() {
+            if new.at(entry.key, &entry.name).is_none() && self.retracted.len() < MOST_RETRACTED {
                 self.retracted.insert(entry.name.clone());
             }
         }

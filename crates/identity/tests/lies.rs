@@ -137,3 +137,17 @@ fn one_honest_source_among_liars_is_heard() {
         assert_eq!(common::at(&sheet, key), common::at(&honest, key), "{key}");
     }
 }
+
+#[test]
+fn the_same_lie_every_turn_is_nothing_new() {
+    let mut facts = fieldlab_identity::Facts::default();
+    let lie = lying(f64::NAN, -1, "none");
+    assert!(facts.put(HAL, fieldlab_base::Micros(1), lie.clone()));
+    assert!(!facts.put(HAL, fieldlab_base::Micros(2), lie.clone()), "NaN for NaN");
+    let mut other = lie.clone();
+    other.measured.wheel_radius_m = Some(0.05);
+    assert!(facts.put(HAL, fieldlab_base::Micros(3), other));
+    let mut other = lie;
+    other.controller.team_number = Some(1234);
+    assert!(facts.put(HAL, fieldlab_base::Micros(4), other));
+}

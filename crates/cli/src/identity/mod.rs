@@ -57,7 +57,7 @@ enum Command {
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct Patience {
     /// How long to wait for a robot and its whole sheet
-    #[arg(long, value_name = "SECONDS", default_value_t = 5.0)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
     wait: f64,
 }
 
