@@ -2,7 +2,7 @@
 //!
 //! A team gives the loop its hardware (or the simulated one), its driver station and its op modes; the loop takes one
 //! snapshot a turn, runs the op mode that a person selected, carries out what its leases ask for, and hands one frame of
-//! changes to every sink. [Field Lab](field_lab) is such an op mode.
+//! changes to every sink. [Field Lab](field_lab) is such an op mode. One more line makes the robot say [who it is](identity).
 //!
 //! ```
 //! use fieldlab_base::Micros;

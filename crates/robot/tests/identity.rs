@@ -551,6 +551,9 @@ fn every_log_file_begins_with_the_sheet() {
         }
     }
     bench.robot.site().close_log();
+    bench.facts.borrow_mut().1.cameras.clear();
+    bench.facts.borrow_mut().0 += 1;
+    bench.tick();
     bench.robot.site().open_log("6aa1f941", bench.now, &door).unwrap();
     bench.tick();
     bench.robot.site().close_log();
@@ -573,6 +576,12 @@ fn every_log_file_begins_with_the_sheet() {
         let mut ids = log.all_records().map(|record| record.id).skip_while(|id| *id == 0 || is_schema(*id));
         assert!(ids.next().is_some_and(is_sheet), "{file:?}: the sheet comes first");
     }
+    let cameras = |file: &std::path::Path| logged(file)["Robot/Hardware/Cameras"].len();
+    assert_eq!(
+        (cameras(&files[0]), cameras(files.last().unwrap())),
+        (1, 0),
+        "what went away is in no later file"
+    );
     // The last file has the sheet of its time, key for key.
     for (name, value) in &on_the_server {
         let key = name.strip_prefix("/Catalyst/").unwrap();
@@ -651,6 +660,8 @@ fn i12_the_systemcores_own_server_says_team_and_brownout_and_its_zeros_are_none(
     publish("/sys/battery", Value::Double(12.5));
 
     let mut bench = Bench::bare(HardwareFacts::default());
+    bench.tick();
+    assert_eq!(bench.memory.last("/Catalyst/CAN/Devices"), None, "nobody knows of a device");
     bench.robot.register().source(Box::new(SystemServer::start(server.local_addr(), clock).unwrap()));
     bench.declare();
     until(&mut bench, "the threshold", |b| b.value("Power/BrownoutVolts").is_some());

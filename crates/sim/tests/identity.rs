@@ -1,6 +1,6 @@
 //! The simulated robot's sheet, as dashboards get it that connect in the middle of a match: raw frames with each one's
 //! habits, read by another implementation of MessagePack.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops where it fails")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test stops where it fails")]
 
 use std::collections::BTreeMap;
 
@@ -123,7 +123,11 @@ impl Dashboard {
             let name = params["name"].as_str().unwrap().to_owned();
             match item["method"].as_str().unwrap() {
                 "announce" => {
-                    assert!(params["properties"].is_object(), "AdvantageScope and Elastic crash without");
+                    let properties = params["properties"].as_object();
+                    let properties = properties.expect("AdvantageScope and Elastic crash without");
+                    // A crashed boot must not serve what this one said.
+                    let kept = properties.contains_key("persistent") || properties.contains_key("retained");
+                    assert!(!(kept && name.starts_with(ROOT)), "{name}: {properties:?}");
                     let kind = params["type"].as_str().unwrap().to_owned();
                     self.topics.insert(params["id"].as_i64().unwrap(), (name, kind));
                 }

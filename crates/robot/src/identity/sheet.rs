@@ -78,7 +78,13 @@ impl SheetPublisher {
         for (source, part) in hardware::parts(&facts, self.geometry) {
             self.register.put(source, part);
         }
-        self.can.set(door, &hw::can_rows(&hardware::devices(&facts)));
+        let rows = hw::can_rows(&hardware::devices(&facts));
+        // No device that anybody knows of is not "no device".
+        if rows.is_empty() {
+            self.can.retract(door);
+        } else {
+            self.can.set(door, &rows);
+        }
     }
 
     /// Topics are sticky: a log that begins another file begins it with them.

@@ -6,7 +6,6 @@ use fieldlab_robot::hw::{
     CanDevice, ChannelAmps, DeviceClass, GyroInfo, HardwareFacts, MAX_CHANNELS, MODULE_NAMES,
     ModuleConstants, PowerInfo, PowerModule, Reading, SwerveConstants,
 };
-
 use fieldlab_robot::identity::Declaration;
 
 use super::{MAX_SPEED_MPS, World, WorldConfig};
