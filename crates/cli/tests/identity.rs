@@ -177,6 +177,9 @@ fn json_is_as_the_schema_says() {
     let (code, stdout, _) = outcome(&["identity", "schema"]);
     let schema: Json = serde_json::from_str(&stdout).unwrap();
     assert_eq!((code, &schema["$id"]), (0, &"fieldlab.identity/1".into()));
+    let (code, tables, _) = outcome(&["identity", "keys"]);
+    assert_eq!(code, 0);
+    assert!(tables.contains("| `Chassis/MassKg` | double | kg |"), "{tables}");
     for (key, value) in found["sheet"].as_object().unwrap() {
         let property = &schema["properties"][key];
         let of_feature = ["Count", "Instances", "Names"].map(|leaf| format!("^Catalyst/[^/]+/{leaf}$"));

@@ -2,7 +2,7 @@
 
 use fieldlab_values::{Value, ValueRef};
 
-use crate::keys::{Group, Key};
+use crate::keys::{self, Group, Key};
 use crate::read::ReadSheet;
 
 /// In which units lengths, masses and speeds are shown. The wire is SI whatever this says.
@@ -166,16 +166,8 @@ struct Drawing<'a> {
 impl Drawing<'_> {
     /// What is said about a key; `None` when it is absent. The Rio names stand in for the newer ones on older robots.
     fn value(&self, key: Key) -> Option<String> {
-        let older = match key {
-            Key::ControllerSerial => Some(Key::RioSerial),
-            Key::ControllerComment => Some(Key::RioComment),
-            Key::ControllerImage => Some(Key::RioImage),
-            _ => None,
-        };
-        let value = self
-            .sheet
-            .value(key.name())
-            .or_else(|| self.sheet.value(older.map(Key::name).unwrap_or_default()))?;
+        let older = || keys::table().iter().find(|row| row.key.newer() == Some(key));
+        let value = self.sheet.value(key.name()).or_else(|| self.sheet.value(older()?.name))?;
         let said = self.show(value, key.row().unit);
         Some(match key {
             Key::CatalystVersion => self.library(&said),
@@ -360,7 +352,6 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::keys;
 
     fn sheet(facts: &[(&str, Value)]) -> ReadSheet {
         let mut sheet = ReadSheet::default();

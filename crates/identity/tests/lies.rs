@@ -151,3 +151,12 @@ fn the_same_lie_every_turn_is_nothing_new() {
     other.controller.team_number = Some(1234);
     assert!(facts.put(HAL, fieldlab_base::Micros(4), other));
 }
+
+#[test]
+fn an_older_name_is_absent_for_the_newer_ones_reason() {
+    let silent = vec![(Key::ControllerSerial, "a simulation has no controller".to_owned())];
+    let sheet = common::of_hal(FactPart { silent, ..FactPart::default() });
+    for key in [Key::ControllerSerial, Key::RioSerial] {
+        assert_eq!(sheet.why(key), Some("HAL: a simulation has no controller"), "{key}");
+    }
+}

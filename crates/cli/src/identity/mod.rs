@@ -51,6 +51,8 @@ enum Command {
     Diff(compare::Words),
     /// The JSON Schema of a sheet, from the table of keys
     Schema,
+    /// The table of keys, for whoever writes a dashboard
+    Keys,
 }
 
 /// How long a robot may take.
@@ -78,6 +80,10 @@ pub(crate) fn run(words: &Words) -> Result<End, Failure> {
         Some(Command::Diff(words)) => return compare::run(words),
         Some(Command::Schema) => {
             out::result(&fieldlab_identity::schema_text())?;
+            return Ok(End::Complete);
+        }
+        Some(Command::Keys) => {
+            out::result(&fieldlab_identity::keys::markdown())?;
             return Ok(End::Complete);
         }
         None => {}

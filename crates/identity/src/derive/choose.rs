@@ -121,7 +121,7 @@ impl<'a> Deriving<'a> {
 fn silences(source: Source, part: &FactPart, key: Key) -> impl Iterator<Item = String> {
     part.silent
         .iter()
-        .filter(move |(silent, _)| *silent == key)
+        .filter(move |(silent, _)| *silent == key || key.newer() == Some(*silent))
         .map(move |(_, reason)| format!("{}: {reason}", source.name))
 }
 

@@ -111,6 +111,34 @@ pub fn table() -> &'static [Row] {
     &table::TABLE
 }
 
+/// The table for whoever writes a dashboard, in Markdown: a heading and a table for each group.
+#[must_use]
+pub fn markdown() -> String {
+    let mut text = String::new();
+    let mut group = None;
+    for row in table() {
+        if group != Some(row.group) {
+            let gap = if group.is_some() { "\n" } else { "" };
+            text.push_str(&format!(
+                "{gap}### {}\n\n| key | type | unit | meaning | when it is there | sources, best first |\n|---|---|---|---|---|---|\n",
+                row.group.name()
+            ));
+            group = Some(row.group);
+        }
+        let cell = |text: &str| text.replace('|', "\\|");
+        text.push_str(&format!(
+            "| `{}` | {} | {} | {} | {} | {} |\n",
+            row.name,
+            row.data_type,
+            row.unit,
+            cell(row.means),
+            cell(row.rule),
+            row.sources.join(", ")
+        ));
+    }
+    text
+}
+
 /// The row of a key as it stands under [`ROOT`]: `Identity/Name`, `Catalyst/GoalDirector/Count`.
 #[must_use]
 pub fn find(key: &str) -> Option<&'static Row> {
@@ -118,6 +146,17 @@ pub fn find(key: &str) -> Option<&'static Row> {
 }
 
 impl Key {
+    /// The key whose older name this is: both carry one text, until no dashboard asks for the older one.
+    #[must_use]
+    pub const fn newer(self) -> Option<Self> {
+        match self {
+            Self::RioSerial => Some(Self::ControllerSerial),
+            Self::RioComment => Some(Self::ControllerComment),
+            Self::RioImage => Some(Self::ControllerImage),
+            _ => None,
+        }
+    }
+
     /// Its row.
     #[must_use]
     pub fn row(self) -> &'static Row {
@@ -155,6 +194,12 @@ mod tests {
             }
         }
         assert!(table().windows(2).all(|pair| pair[0].group <= pair[1].group));
+    }
+
+    #[test]
+    fn the_page_of_keys_is_current() {
+        let page = include_str!("../../../../docs/identity.md");
+        assert!(page.contains(&markdown()), "`fieldlab identity keys` prints the current tables");
     }
 
     #[test]

@@ -11,7 +11,7 @@ macro_rules! table {
         /// A key of the sheet. The comments are the table's own words.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Key {
-            $(#[doc = concat!("`", $name, "`: ", $means, ".")] $key,)*
+            $(#[doc = concat!("`", $name, "`: ", $means, "; ", $rule, ".")] $key,)*
         }
 
         pub(super) static TABLE: [Row; [$(Key::$key),*].len()] = [$(Row {
