@@ -29,6 +29,8 @@ export interface Press {
   readonly what: "answer" | "confirm" | "same" | "redo" | "skip";
   readonly value: number | undefined;
   readonly atMs: number;
+  /** What was asked. */
+  readonly question: string;
   /** What the robot had said of the press before. */
   readonly before: string;
   readonly stage: "settling" | "sent" | "lost";
@@ -110,6 +112,11 @@ export class Operator {
     return this.pressed;
   }
 
+  /** Whether what was asked when it was pressed is still asked. */
+  get pressStands(): boolean {
+    return this.pressed?.question === this.question.text;
+  }
+
   /** How long the prompt on show is there, milliseconds; `early` when it was there before this page looked. */
   get promptAge(): { ms: number; early: boolean } {
     return { ms: this.world.now() - this.question.sinceMs, early: this.question.early };
@@ -189,7 +196,7 @@ export class Operator {
   }
 
   private note(what: Press["what"], value: number | undefined, stage: Press["stage"]): void {
-    this.pressed = { what, value, atMs: this.world.now(), before: this.said, stage };
+    this.pressed = { what, value, atMs: this.world.now(), question: this.question.text, before: this.said, stage };
   }
 
   /** Once what was written has stood, the second half; unless something else is asked by then. */

@@ -216,6 +216,33 @@ describe("state", () => {
     ]);
   });
 
+  it("knows when a robot that repeats itself has stopped, and of others that it does not know", () => {
+    const bench = new Bench();
+    bench.connect();
+    const reader = new CampaignReader(bench.client.topics);
+    bench.put("/Catalyst/FieldLab/ElapsedSeconds", "double", 1);
+    expect(reader.heardMs).toBeUndefined();
+    bench.put("/Catalyst/FieldLab/PromptSeq", "int", 1);
+    bench.ms += 700;
+    bench.put("/Catalyst/FieldLab/ElapsedSeconds", "double", 1.7);
+    bench.ms += 5000;
+    expect(bench.ms - (reader.heardMs ?? 0)).toBe(5000);
+  });
+
+  it("knows the last number of an input, and that the robot's own is nobody's", () => {
+    const bench = new Bench();
+    bench.connect();
+    const reader = new CampaignReader(bench.client.topics);
+    asking(bench);
+    const standing = () => reader.standing(reader.read().prompt)?.value;
+    expect(standing()).toBeUndefined();
+    bench.put("/Catalyst/Tuning/FieldLab/Value", "double", 4.02);
+    expect(standing()).toBe(4.02);
+    bench.ms += 1000;
+    bench.put("/Catalyst/Tuning/FieldLab/Answers/wheel-radius/caliper-diameter-in", "double", 4.03);
+    expect(standing()).toBe(4.03);
+  });
+
   it("takes the battery from the first place that has it", () => {
     const bench = new Bench();
     bench.connect();

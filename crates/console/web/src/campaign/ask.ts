@@ -216,7 +216,7 @@ export class Ask {
     const tail = unit === "" ? "" : ` ${unit}`;
     const recorded = of.measurements.find((row) => row.key === of.prompt.key);
     if (recorded) return `${clip(recorded.value, 40)}${tail}, recorded`;
-    const standing = this.reader.standing(of.prompt.key);
+    const standing = this.reader.standing(of.prompt);
     return standing
       ? `${figure(standing.value)}${tail}, ${agoText(this.ageMs(standing.stampUs, standing.seenMs))}`
       : "";
@@ -253,13 +253,17 @@ export class Ask {
     setText(this.message, words);
     this.message.classList.toggle("bad", this.refusal !== "");
     setText(this.robotSays, this.lastWord(of));
-    show(this.robotSays, (of.lastCommit !== undefined && of.lastCommit !== "") || press?.stage === "sent");
+    show(this.robotSays, this.robotSays.textContent !== "");
   }
 
   private lastWord(of: Campaign): string {
     const press = this.operator.press;
     const said = of.lastCommit === undefined || of.lastCommit === "" ? undefined : clip(of.lastCommit, 300);
-    if (press?.stage === "sent" && (said === undefined || of.lastCommit === press.before)) {
+    if (
+      press?.stage === "sent" &&
+      this.operator.pressStands &&
+      (said === undefined || of.lastCommit === press.before)
+    ) {
       const waited = this.operator.sinceMs(press.atMs);
       if (of.lastCommit === undefined)
         return "Sent. This robot does not say what it accepted: see the measurements and notes.";

@@ -1,7 +1,7 @@
 // Where the campaign stands: one word, one shape, how far, how long, and the battery against its gate.
 
 import { h, setAttribute, setText, show, svg } from "../ui/dom";
-import { clip, clockText, durationText, plain } from "../ui/format";
+import { agoText, clip, clockText, durationText, plain } from "../ui/format";
 import { Shape } from "../ui/shapes";
 import type { Campaign } from "./state";
 
@@ -14,15 +14,20 @@ const WORDS: Record<string, string> = {
   ABORTED: "Stopped",
 };
 
+/** A robot that repeats itself every second and has not for so long is not well, or runs something else. */
+const SILENT_MS = 3500;
+
 export class StateLine {
   private readonly shape = new Shape();
   private readonly word = h("span", { class: "word", testid: "state-word" });
   private readonly hold = h("p", { class: "hold", testid: "hold" });
+  private readonly silence = h("p", { class: "hold", testid: "silence" });
   private readonly fault = h("p", { class: "fault", role: "alert", testid: "fault" });
   private readonly line = h("p", { class: "state", testid: "campaign-state" }, this.shape.element, this.word);
-  readonly element = h("div", { class: "state-block" }, this.line, this.hold, this.fault);
+  readonly element = h("div", { class: "state-block" }, this.line, this.hold, this.silence, this.fault);
 
-  update(of: Campaign): void {
+  /** `silentMs` is how long the robot has said nothing of the campaign, when it should have. */
+  update(of: Campaign, silentMs: number | undefined): void {
     const known = Object.hasOwn(WORDS, of.state);
     const disabled = of.state === "AWAITING_OPERATOR" && of.enabled === false;
     this.shape.set(known ? of.state : "");
@@ -31,6 +36,9 @@ export class StateLine {
     const hold = of.hold !== "" && of.hold !== "the operator" && !(disabled && of.hold === "disabled");
     setText(this.hold, hold ? `Held by: ${clip(of.hold, 200)}` : "");
     show(this.hold, hold);
+    const silent = silentMs !== undefined && silentMs > SILENT_MS;
+    setText(this.silence, silent ? `The campaign's last word was ${agoText(silentMs)}` : "");
+    show(this.silence, silent);
     setText(this.fault, of.fault === "" ? "" : `Fault: ${clip(of.fault, 300)}`);
     show(this.fault, of.fault !== "");
   }

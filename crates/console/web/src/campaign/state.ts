@@ -95,6 +95,17 @@ export class CampaignReader {
     return value.slice(0, MOST_ROWS).filter((row): row is string => typeof row === "string");
   }
 
+  /**
+   * Our clock at the robot's last word about the campaign, milliseconds. Robots that number their prompts repeat
+   * themselves every second; of others nothing can be said.
+   */
+  get heardMs(): number | undefined {
+    const seen = ["PromptSeq", "ElapsedSeconds", "BatteryVolts"].map(
+      (key) => this.topics.get(LAB + key)?.seenMs ?? NaN,
+    );
+    return Number.isFinite(seen[0]) ? Math.max(...seen.filter(Number.isFinite)) : undefined;
+  }
+
   private readPlan(): Plan | undefined {
     const topic = this.topics.get(`${LAB}Plan`);
     if (topic !== this.planTopic || topic?.count !== this.planSeen) {
@@ -112,13 +123,17 @@ export class CampaignReader {
     return topic?.kind === "boolean" ? topic.number !== 0 : undefined;
   }
 
-  /** The number that stands in the input for `key`, with what is known of when it was written. */
-  standing(key: string | undefined): { value: number; stampUs: number; seenMs: number } | undefined {
+  /**
+   * The number that stands in the input for `key`, with what is known of when it was written. What the robot puts there
+   * itself, zero or the range's lower end, is nobody's number.
+   */
+  standing({ key, min }: Prompt): { value: number; stampUs: number; seenMs: number } | undefined {
     const names = [`${TUNING}Value`, ...(key ? [`${TUNING}Answers/${key}`] : [])];
     let newest: { value: number; stampUs: number; seenMs: number } | undefined;
     for (const name of names) {
       const topic = this.topics.get(name);
       if (topic?.kind !== "number" || !Number.isFinite(topic.number)) continue;
+      if (topic.number === 0 || (topic.number === min && name !== `${TUNING}Value`)) continue;
       if (!newest || topic.stampUs > newest.stampUs) {
         newest = { value: topic.number, stampUs: topic.stampUs, seenMs: topic.seenMs };
       }

@@ -42,7 +42,12 @@ export class CampaignView {
   private readonly spoken = h("p", { class: "unseen", role: "status", testid: "spoken" });
   private said = "";
 
-  constructor(client: Client, operator: Operator, wall: () => number) {
+  constructor(
+    client: Client,
+    operator: Operator,
+    private readonly now: () => number,
+    wall: () => number,
+  ) {
     this.reader = new CampaignReader(client.topics);
     this.ask = new Ask(operator, this.reader, (stampUs, seenMs) => client.ageMs(stampUs, seenMs));
     this.fits = new FitsList(wall);
@@ -76,7 +81,8 @@ export class CampaignView {
     show(this.body, of.present);
     if (!of.present) return;
     setText(this.name, clip(of.campaign, 120));
-    this.state.update(of);
+    const heardMs = this.reader.heardMs;
+    this.state.update(of, heardMs === undefined ? undefined : this.now() - heardMs);
     this.ask.update(of);
     this.progress.update(of);
     this.battery.update(of);
