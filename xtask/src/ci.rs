@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::metadata::Graph;
 use crate::run::{cargo, must};
-use crate::{arch, licences, peers};
+use crate::{arch, licences, peers, web};
 
 /// Conformance tests are the targets of this name; they read [`SWITCH`] and talk to the peers.
 const CONFORMANCE: &str = "conformance";
@@ -46,7 +46,12 @@ const DEVELOPER: &[Stage] = &[
         must(cargo(&["doc", "--workspace", "--no-deps", "--locked"]).env("RUSTDOCFLAGS", "-D warnings"))
     }),
 ];
-const INTEROP: &[Stage] = &[("peers", || peers::run().map(drop)), ("conformance", conformance)];
+const INTEROP: &[Stage] = &[
+    ("peers", || peers::run().map(drop)),
+    ("page", web::page),
+    ("browser", web::browser),
+    ("conformance", conformance),
+];
 
 pub(crate) fn run(quick: bool) -> Result<ExitCode> {
     let interop = if quick { &[] } else { INTEROP };
@@ -72,7 +77,7 @@ pub(crate) fn run(quick: bool) -> Result<ExitCode> {
         if failed == 0 { "passed".to_owned() } else { format!("{failed} FAILED") }
     );
     if quick {
-        println!("--quick: the official peers were left out");
+        println!("--quick: the official peers, the page and the browser were left out");
     }
     println!("stages: {} passed, {failed} failed", rows.len() - failed);
     Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::from(1) })

@@ -13,6 +13,7 @@ mod peers;
 mod picture;
 mod run;
 mod trials;
+mod web;
 
 use std::process::ExitCode;
 
@@ -21,13 +22,13 @@ use anyhow::{Result, bail};
 const USAGE: &str = "\
 cargo xtask CHORE
 
-  ci [--quick]                     everything that must pass before a change lands; --quick leaves the peers out
+  ci [--quick]                     everything that must pass before a change lands; --quick leaves the peers and the page out
   arch                             the floors of ARCHITECTURE.md against cargo metadata
   licences                         the licence of every dependency against the allow-list
-  peers                            install the official peers under <target>/peers
+  peers                            install the official peers under <target>/peers, the page's packages and a browser
   picture                          the README's picture, from a rehearsal
   bench NAME [--quick] [ARG…]      wire, loop or rehearse; exit 3 when an aim is missed
-  torture NAME [--quick] [ARG…]    campaign; exit 3 when an aim is missed
+  torture NAME [--quick] [ARG…]    campaign or console; exit 3 when an aim is missed
   fuzz NAME|all [--quick]          10^7 executions or 10 minutes of processor time; --quick 20 s";
 
 fn main() -> ExitCode {

@@ -1,5 +1,6 @@
 //! The official peers that the conformance tests talk to: a Python environment and a folder of npm packages, both under the
-//! target folder. A second run finds them in place and does nothing.
+//! target folder; and what the browser tests need, the page's own npm packages and Debian's Chromium. A second run finds them
+//! in place and does nothing.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,6 +10,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::metadata::Graph;
 use crate::run::{must, output, root};
+use crate::web;
 
 /// Python packages, exactly.
 const PYTHON: &[&str] = &["pyntcore==2026.2.2", "numpy==2.4.6"];
@@ -24,6 +26,8 @@ pub(crate) fn run() -> Result<PathBuf> {
     fs::create_dir_all(&folder).with_context(|| format!("making {}", folder.display()))?;
     python(&folder.join("venv"))?;
     npm(&folder.join("npm"))?;
+    page_packages(&folder)?;
+    browser()?;
     println!("peers: ready in {}", folder.display());
     Ok(folder)
 }
@@ -77,6 +81,34 @@ fn npm(folder: &Path) -> Result<()> {
         )
     })?;
     fs::write(&stamp, lock).with_context(|| format!("writing {}", stamp.display()))
+}
+
+/// The page's packages stand where its tools look for them, beside its sources.
+fn page_packages(folder: &Path) -> Result<()> {
+    let web = web::folder();
+    let lock = fs::read(web.join("package-lock.json")).context("reading the page's package-lock.json")?;
+    let stamp = folder.join("page-lock.json");
+    if web.join("node_modules").is_dir() && fs::read(&stamp).is_ok_and(|found| found == lock) {
+        return Ok(());
+    }
+    retry("the page's packages", || {
+        must(
+            Command::new("npm").args(["ci", "--ignore-scripts", "--no-audit", "--no-fund"]).current_dir(&web),
+        )
+    })?;
+    fs::write(&stamp, lock).with_context(|| format!("writing {}", stamp.display()))
+}
+
+/// Debian's browser; the one that the tests drive is the one that the system keeps up to date.
+fn browser() -> Result<()> {
+    if Path::new(web::CHROMIUM).exists() {
+        return Ok(());
+    }
+    retry("Chromium", || {
+        must(Command::new("apt-get").arg("update"))?;
+        must(Command::new("apt-get").args(["install", "--yes", "--no-install-recommends", "chromium"]))
+    })
+    .with_context(|| format!("{} is missing, and installing it needs the rights of root", web::CHROMIUM))
 }
 
 /// A registry may be slow or away for a moment; a chore of half an hour should not end on that.

@@ -8,8 +8,8 @@ use crate::metadata::Graph;
 use crate::peers;
 use crate::run::cargo;
 
-/// Benches that compare with a peer, and therefore need it.
-const BESIDE_A_PEER: &[&str] = &["wire"];
+/// Trials that compare with a peer or drive a browser, and therefore need it.
+const BESIDE_A_PEER: &[&str] = &["wire", "console"];
 
 /// Passes the words on, and the exit code back: 3 says that an aim was missed.
 pub(crate) fn run(kind: &str, words: &[String]) -> Result<ExitCode> {

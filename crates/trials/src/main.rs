@@ -11,9 +11,11 @@ use fieldlab_trials::bench_loop;
 use fieldlab_trials::bench_nt4;
 use fieldlab_trials::bench_rehearse;
 use fieldlab_trials::bench_wpilog;
+use fieldlab_trials::console_load;
 use fieldlab_trials::figures::Figures;
 use fieldlab_trials::options::Options;
 use fieldlab_trials::torture_campaign;
+use fieldlab_trials::torture_console;
 use fieldlab_trials::torture_kill;
 
 /// One part of a trial; several parts of one name print one table.
@@ -29,6 +31,7 @@ const TRIALS: &[Trial] = &[
     Trial { kind: "bench", name: "rehearse", run: bench_rehearse::run },
     Trial { kind: "bench", name: "wire", run: bench_wpilog::run },
     Trial { kind: "torture", name: "campaign", run: torture_campaign::run },
+    Trial { kind: "torture", name: "console", run: torture_console::run },
     Trial { kind: "bench", name: "wire", run: bench_nt4::run },
     Trial { kind: "torture", name: "campaign", run: torture_kill::run },
 ];
@@ -37,6 +40,7 @@ fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let child = match words.as_slice() {
         [word] if word == bench_nt4::SERVE => Some(bench_nt4::serve()),
+        [word, topics, hz] if word == console_load::SERVE => Some(console_load::serve(topics, hz)),
         [word, path] if word == bench_draw::CHECK => Some(bench_draw::check_in_child(path.as_ref())),
         [word, path] if word == bench_wpilog::DECODE => Some(bench_wpilog::decode_in_child(path.as_ref())),
         _ => None,

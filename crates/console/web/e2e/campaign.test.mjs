@@ -74,23 +74,27 @@ test("a rehearsal is answered to its end through the page alone", { timeout: 600
   t.diagnostic(`${answers} answers and ${presses} presses for ${told.simulated_secs.toFixed(0)} s of afternoon`);
 });
 
-test("what is asked is readable on a phone, dark and light, by a screen reader too", { timeout: 120_000 }, async (t) => {
-  const out = folder(t);
-  const words = ["--plan", "short", "--dashboard", "--nt-port", "0", "--console-port", "0", "--out", out];
-  const robot = new Program(BIN, ["rehearse", ...words]);
-  t.after(() => robot.kill());
-  const [, url] = await robot.says(/console on (http:\S+)/);
-  for (const scheme of ["dark", "light"]) {
-    const page = await open(t, url, { viewport: PHONE, scheme, touch: true });
-    await until("a prompt", async () => ((await asked(page)).press ? true : undefined));
-    await screen(page, `campaign-phone-${scheme}`);
-    await accessible(page, `campaign, phone, ${scheme}`);
-    const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-    assert.ok(wide <= 0, `nothing stands out of the phone's width, found ${wide} px`);
-    for (const tab of ["robot", "live"]) {
-      await goTo(page, tab);
-      await accessible(page, `${tab}, phone, ${scheme}`);
-      await screen(page, `${tab}-phone-${scheme}`);
+test(
+  "what is asked is readable on a phone, dark and light, by a screen reader too",
+  { timeout: 120_000 },
+  async (t) => {
+    const out = folder(t);
+    const words = ["--plan", "short", "--dashboard", "--nt-port", "0", "--console-port", "0", "--out", out];
+    const robot = new Program(BIN, ["rehearse", ...words]);
+    t.after(() => robot.kill());
+    const [, url] = await robot.says(/console on (http:\S+)/);
+    for (const scheme of ["dark", "light"]) {
+      const page = await open(t, url, { viewport: PHONE, scheme, touch: true });
+      await until("a prompt", async () => ((await asked(page)).press ? true : undefined));
+      await screen(page, `campaign-phone-${scheme}`);
+      await accessible(page, `campaign, phone, ${scheme}`);
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      assert.ok(wide <= 0, `nothing stands out of the phone's width, found ${wide} px`);
+      for (const tab of ["robot", "live"]) {
+        await goTo(page, tab);
+        await accessible(page, `${tab}, phone, ${scheme}`);
+        await screen(page, `${tab}-phone-${scheme}`);
+      }
     }
-  }
-});
+  },
+);

@@ -2,7 +2,19 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { BIN, Program, accessible, at, closeBrowser, consoleFor, goTo, officialRobot, open, screen, until } from "./harness.mjs";
+import {
+  BIN,
+  Program,
+  accessible,
+  at,
+  closeBrowser,
+  consoleFor,
+  goTo,
+  officialRobot,
+  open,
+  screen,
+  until,
+} from "./harness.mjs";
 
 after(closeBrowser);
 
@@ -32,27 +44,33 @@ test("the robot's server is killed and comes back: straight to it", { timeout: 1
   );
 });
 
-test("the robot is killed and comes back: through the relay, whose word the page shows", { timeout: 120_000 }, async (t) => {
-  const robot = await officialRobot(t, "full");
-  const relay = await consoleFor(t, robot.address);
-  const page = await open(t, relay.url);
-  await becomes(page, "live");
-  await goTo(page, "robot");
-  const name = async (part) => ((await at(page, "robot-name").textContent())?.includes(part) ? true : undefined);
-  await until("the name", () => name("Ratchet"));
-  await robot.program.kill();
-  await until("that the console has no robot", async () =>
-    /no robot|not connected|away|lost/i.test(`${await at(page, "relay-robot").textContent()} ${await at(page, "link").textContent()}`)
-      ? true
-      : undefined,
-  );
-  assert.equal(await name("Ratchet"), true, "what was known stays");
-  await officialRobot(t, "name", robot.port);
-  await until("the other robot", () => name("Plain"));
-  await until("that what the first had is gone", async () =>
-    (await page.locator('[data-testid^="robot-group-"]').count()) === 0 ? true : undefined,
-  );
-});
+test(
+  "the robot is killed and comes back: through the relay, whose word the page shows",
+  { timeout: 120_000 },
+  async (t) => {
+    const robot = await officialRobot(t, "full");
+    const relay = await consoleFor(t, robot.address);
+    const page = await open(t, relay.url);
+    await becomes(page, "live");
+    await goTo(page, "robot");
+    const name = async (part) => ((await at(page, "robot-name").textContent())?.includes(part) ? true : undefined);
+    await until("the name", () => name("Ratchet"));
+    await robot.program.kill();
+    await until("that the console has no robot", async () =>
+      /no robot|not connected|away|lost/i.test(
+        `${await at(page, "relay-robot").textContent()} ${await at(page, "link").textContent()}`,
+      )
+        ? true
+        : undefined,
+    );
+    assert.equal(await name("Ratchet"), true, "what was known stays");
+    await officialRobot(t, "name", robot.port);
+    await until("the other robot", () => name("Plain"));
+    await until("that what the first had is gone", async () =>
+      (await page.locator('[data-testid^="robot-group-"]').count()) === 0 ? true : undefined,
+    );
+  },
+);
 
 test("the console is killed and comes back on its port", { timeout: 120_000 }, async (t) => {
   const robot = await officialRobot(t, "name");

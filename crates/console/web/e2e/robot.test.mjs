@@ -35,7 +35,16 @@ test("a full sheet", { timeout: 120_000 }, async (t) => {
   const { through, straight } = await both(t, "full", "light");
   const shown = await sheet(through);
   assert.equal(await sheet(straight), shown, "straight to an official server it is the same");
-  for (const words of ["Ratchet & <b>Clank</b>", "1234", "2026", "roboRIO 2", "Physics Core", "BALANCED", "MK ES17-12", "Pigeon2"]) {
+  for (const words of [
+    "Ratchet & <b>Clank</b>",
+    "1234",
+    "2026",
+    "roboRIO 2",
+    "Physics Core",
+    "BALANCED",
+    "MK ES17-12",
+    "Pigeon2",
+  ]) {
     assert.ok(shown.includes(words), `${words} in:\n${shown}`);
   }
   assert.match(shown, /bumpers/i);
