@@ -86,10 +86,13 @@ export class Sheet {
 
   /** What nobody has asked for, or what was not of the type that its name promises; what says nothing is left out. */
   rest(): [string, Value][] {
-    return this.facts().flatMap(([key, { value }]) => {
-      if (this.used.has(key) || value === undefined || value === "") return [];
-      if (typeof value === "number" && !Number.isFinite(value)) return [];
-      return Array.isArray(value) && value.length === 0 ? [] : [[key, value]];
-    });
+    return this.facts().flatMap(([key, { value }]) => (this.used.has(key) || isSilent(value) ? [] : [[key, value]]));
   }
+}
+
+/** A source that had nothing to say: blank, no number, an empty list or one with such an item in it. */
+function isSilent(value: Value): boolean {
+  if (Array.isArray(value)) return value.length === 0 || value.some((item: Value) => isSilent(item));
+  if (typeof value === "string") return value.trim() === "";
+  return value === undefined || (typeof value === "number" && !Number.isFinite(value));
 }
