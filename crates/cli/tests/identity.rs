@@ -150,15 +150,17 @@ fn why_names_the_source_that_was_silent() {
     let (code, stdout, _) = outcome(&["identity", "--robot", &robot.at(), "--why"]);
     assert_eq!(code, 0);
     for line in [
-        "Identity/Name                      declared, declaration",
-        "Chassis/BumperLengthMeters         derived, declaration",
+        "Identity/Name                      declared, declaration, at 0.000 s",
+        "Chassis/BumperLengthMeters         derived, declaration, at 0.000 s",
         "Identity/TeamNumber                 HAL: 0 is no reading, it can only be above 0",
         "Chassis/MassKg                      nobody says; it could come from: PathPlanner settings",
+        "Boot 000000000000b007",
         "Software/JavaVersion                never from a Rust robot; read from Java robots",
     ] {
         let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(stdout.lines().any(|found| words(found) == words(line)), "{line}\n{stdout}");
     }
+    assert!(stdout.contains(&format!("{}, which is all\n", sheet(ratchet()).digest().count)), "{stdout}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! A sheet on paper and as JSON.
 
+use fieldlab_base::Micros;
 use fieldlab_identity::{Key, ReadSheet, SCHEMA, Units, Whole, card};
 use fieldlab_values::{Value, ValueRef};
 use serde_json::{Map, json};
@@ -29,8 +30,8 @@ pub(super) fn text(sheet: &ReadSheet, units: Units, why: bool, colour: bool) -> 
             .facts()
             .iter()
             .filter_map(|(key, _, _)| {
-                let (how, source, _) = said.facts.get(*key)?;
-                let from = format!("{how}, {source}");
+                let (how, source, at) = said.facts.get(*key)?;
+                let from = format!("{how}, {source}, at {:.3} s", Micros(*at).as_secs());
                 let passed = said.passed_over.get(*key).map(|reason| format!(" (passed over: {reason})"));
                 Some((out::printable(key), out::printable(&(from + &passed.unwrap_or_default()))))
             })
@@ -39,8 +40,21 @@ pub(super) fn text(sheet: &ReadSheet, units: Units, why: bool, colour: bool) -> 
         let absent: Vec<(String, String)> =
             sheet.why().into_iter().map(|(key, reason)| (key.to_owned(), out::printable(&reason))).collect();
         page.table("Why the rest is absent", &absent);
+        page.table("The sheet itself", &itself(sheet));
     }
     page.into_text()
+}
+
+/// Whether it is whole, and of which start of the program.
+fn itself(sheet: &ReadSheet) -> Vec<(String, String)> {
+    let facts = sheet.facts().len();
+    let whole = match sheet.whole() {
+        Whole::Yes => format!("{facts}, which is all"),
+        Whole::No { said, .. } => format!("{facts} of {said}"),
+        Whole::Unsaid => format!("{facts}, and the robot does not say how many there are"),
+    };
+    let boot = sheet.text(Key::BootId.name()).map(|id| ("Boot".to_owned(), out::printable(id)));
+    [("Facts".to_owned(), whole)].into_iter().chain(boot).collect()
 }
 
 /// A text with headings that stand out where that is wanted.
