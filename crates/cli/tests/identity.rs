@@ -253,6 +253,21 @@ fn a_robot_of_another_library_has_no_hash_and_is_read_all_the_same() {
 }
 
 #[test]
+fn the_newest_value_of_a_log_counts_and_one_that_is_none_costs_its_row() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut bytes = b"WPILOG\x00\x01\x00\x00\x00\x00".to_vec();
+    bytes.extend(start(1, "Robot/Identity/Name", "string"));
+    bytes.extend(start(2, "Robot/Identity/TeamNumber", "int64"));
+    bytes.extend(record(1, 2_000, b"Ratchet"));
+    bytes.extend(record(1, 1_000, b"yesterday's name"));
+    bytes.extend(record(2, 1_000, b"abc"));
+    let path = write(folder.path(), "robot.wpilog", &bytes);
+    let (code, stdout, stderr) = outcome(&["identity", &path]);
+    assert_eq!((code, stdout.as_str()), (3, "Ratchet\n"));
+    assert!(stderr.contains("Identity/TeamNumber: expected int, found raw"), "{stderr}");
+}
+
+#[test]
 fn no_sheet_is_three_and_no_robot_is_two() {
     let robot = Robot::saying([]);
     let (code, stdout, stderr) = outcome(&["identity", "--robot", &robot.at()]);

@@ -12,6 +12,7 @@ use fieldlab_identity::{ReadSheet, Whole, keys};
 use fieldlab_nt4::SubscribeOptions;
 use fieldlab_nt4::client::Event;
 use fieldlab_nt4_net::{NetClient, NetClientConfig};
+use fieldlab_values::Value;
 use fieldlab_wpilog::{Entry, Log};
 
 use crate::exit::Failure;
@@ -67,7 +68,7 @@ impl Place {
     }
 }
 
-/// The last value of each key. Where a log holds a key in several spellings, the robot's own writer is believed before a
+/// The newest value of each key. Where a log holds a key in several spellings, the robot's own writer is believed before a
 /// capture of the network.
 fn from_log(path: &Path) -> Result<ReadSheet, Failure> {
     let log = Log::open(path).map_err(Failure::input)?;
@@ -86,8 +87,10 @@ fn from_log(path: &Path) -> Result<ReadSheet, Failure> {
     entries.sort_by_key(|(entry, _)| (std::cmp::Reverse(canonical(&entry.name).1), last(entry), entry.index));
     let mut sheet = ReadSheet::default();
     for (entry, key) in entries {
-        if let Some(value) = log.values(entry).values.last() {
-            sheet.take(&key, &entry.data_type, value);
+        // One record of each entry is decoded, however many a stranger's log holds.
+        if let Some(record) = log.records(entry).max_by_key(|record| record.time) {
+            let value = fieldlab_wpilog::decode(&entry.data_type, record.payload);
+            sheet.take(&key, &entry.data_type, &value.unwrap_or_else(|| Value::Raw(record.payload.into())));
         }
     }
     Ok(sheet)

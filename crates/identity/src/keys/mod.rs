@@ -118,11 +118,10 @@ pub fn markdown() -> String {
     let mut group = None;
     for row in table() {
         if group != Some(row.group) {
-            let gap = if group.is_some() { "\n" } else { "" };
-            text.push_str(&format!(
-                "{gap}### {}\n\n| key | type | unit | meaning | when it is there | sources, best first |\n|---|---|---|---|---|---|\n",
-                row.group.name()
-            ));
+            text.push_str(if group.is_some() { "\n### " } else { "### " });
+            text.push_str(row.group.name());
+            text.push_str("\n\n| key | type | unit | meaning | when it is there | sources, best first |\n");
+            text.push_str("|---|---|---|---|---|---|\n");
             group = Some(row.group);
         }
         let cell = |text: &str| text.replace('|', "\\|");

@@ -112,8 +112,8 @@ table! {
         "above 0 and the same in every module's constants, else PathPlanner's, else what a campaign measured";
         ["module constants", "PathPlanner settings", "campaign"]; 0.02 to 0.12
     SlipCurrentAmps "Drivetrain/SlipCurrentAmps" Double Drivetrain Catalyst "A"
-        "stator current at which a wheel slips"; "above 0 and the same in every module's constants, else what a campaign measured";
-        ["module constants", "campaign"]; 10.0 to 400.0
+        "stator current at which a wheel slips";
+        "above 0 and the same in every module's constants, else what a campaign measured"; ["module constants", "campaign"]; 10.0 to 400.0
     WheelCof "Drivetrain/WheelCof" Double Drivetrain Catalyst ""
         "grip of a wheel on the carpet"; "above 0, and there is a swerve drive"; ["PathPlanner settings"]; 0.3 to 3.0
     DriveCurrentLimitAmps "Drivetrain/DriveCurrentLimitAmps" Double Drivetrain Catalyst "A"
@@ -130,9 +130,11 @@ table! {
     BumperThicknessMeters "Chassis/BumperThicknessMeters" Double Chassis Catalyst "m"
         "how far the bumpers stand out on each side"; "declared, above 0"; ["declaration"]; 0.02 to 0.2
     BumperLengthMeters "Chassis/BumperLengthMeters" Double Chassis Catalyst "m"
-        "outer length over the bumpers"; "frame length + 2 × thickness, when both are declared"; ["declaration"]; 0.24 to 1.7
+        "outer length over the bumpers"; "frame length + 2 × thickness, when both are declared"; ["declaration"];
+        0.24 to 1.7
     BumperWidthMeters "Chassis/BumperWidthMeters" Double Chassis Catalyst "m"
-        "outer width over the bumpers"; "frame width + 2 × thickness, when both are declared"; ["declaration"]; 0.24 to 1.7
+        "outer width over the bumpers"; "frame width + 2 × thickness, when both are declared"; ["declaration"];
+        0.24 to 1.7
     HeightMeters "Chassis/HeightMeters" Double Chassis Catalyst "m"
         "height in the starting configuration"; "declared, above 0"; ["declaration"]; 0.1 to 2.2
 
