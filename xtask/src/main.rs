@@ -1,4 +1,4 @@
-//! Every chore of this repository: `cargo xtask ci`, `arch`, `licences`, `peers`, `bench`, `torture`, `fuzz`.
+//! Every chore of this repository: `cargo xtask ci`, `arch`, `licences`, `peers`, `page`, `browser`, `bench`, `torture`, `fuzz`.
 //!
 //! It stays thin: it starts other programs, reads `cargo metadata`, and keeps score. It depends on none of our crates, so
 //! that it builds in seconds on a fresh machine and still runs when one of them does not compile.
@@ -26,6 +26,8 @@ cargo xtask CHORE
   arch                             the floors of ARCHITECTURE.md against cargo metadata
   licences                         the licence of every dependency against the allow-list
   peers                            install the official peers under <target>/peers, the page's packages and a browser
+  page                             the console's page: types, tests, build, and dist as committed
+  browser                          the browser tests, in Debian's Chromium; screens in <target>/screens
   picture                          the README's picture, from a rehearsal
   bench NAME [--quick] [ARG…]      wire, loop or rehearse; exit 3 when an aim is missed
   torture NAME [--quick] [ARG…]    campaign or console; exit 3 when an aim is missed
@@ -51,6 +53,8 @@ fn dispatch(words: &[String]) -> Result<ExitCode> {
         "arch" => no_more(rest).and_then(|()| arch::run()).map(|()| ExitCode::SUCCESS),
         "licences" => no_more(rest).and_then(|()| licences::run()).map(|()| ExitCode::SUCCESS),
         "picture" => no_more(rest).and_then(|()| picture::run()).map(|()| ExitCode::SUCCESS),
+        "page" => no_more(rest).and_then(|()| web::page()).map(|()| ExitCode::SUCCESS),
+        "browser" => no_more(rest).and_then(|()| web::browser()).map(|()| ExitCode::SUCCESS),
         "peers" => no_more(rest).and_then(|()| peers::run()).map(|_| ExitCode::SUCCESS),
         "bench" | "torture" => trials::run(chore, rest),
         "fuzz" => fuzz::run(rest),

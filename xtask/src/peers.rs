@@ -20,6 +20,13 @@ const PYTHON_PROOF: &str = "import ntcore, wpiutil.log, numpy";
 const NPM: &str = "interop/nt4";
 const ATTEMPTS: u32 = 4;
 
+/// Installs the page's packages alone.
+pub(crate) fn page() -> Result<()> {
+    let folder = Graph::load()?.target.join("peers");
+    fs::create_dir_all(&folder).with_context(|| format!("making {}", folder.display()))?;
+    page_packages(&folder)
+}
+
 /// Installs what is missing and returns the folder.
 pub(crate) fn run() -> Result<PathBuf> {
     let folder = Graph::load()?.target.join("peers");

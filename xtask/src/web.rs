@@ -25,6 +25,7 @@ fn npm(words: &[&str]) -> Command {
 
 /// Types and form, unit tests, build and size; what is committed must be what the sources build.
 pub(crate) fn page() -> Result<()> {
+    peers::page()?;
     must(&mut npm(&["run", "check"]))?;
     must(&mut npm(&["test"]))?;
     must(&mut npm(&["run", "build"]))?;

@@ -4,7 +4,8 @@
 //! its own, and serves the page that is built into the binary. `GET /` is the page, `/assets/…` are its files, and
 //! `/nt/<client name>` is a WebSocket that speaks NetworkTables 4.1, 4.0 or time synchronisation alone; there is nothing else.
 //! Beside the robot's topics viewers see the relay's own: `/FieldLabConsole/Robot` (string, its address), `Connected`
-//! (boolean), `Viewers` and `Refused` (int), `LastRefused` (string).
+//! (boolean: there is a robot and its clock is known; when it turns true the clock may be another one), `Viewers` and `Refused`
+//! (int), `LastRefused` (string).
 //!
 //! ```
 //! use std::sync::Arc;

@@ -63,6 +63,8 @@ struct State {
     writers: BTreeMap<String, ClientId>,
     refused: i64,
     viewers: i64,
+    /// A connection stands whose clock is known: before that nothing can be written.
+    ready: bool,
 }
 
 /// See the [module](self).
@@ -142,10 +144,18 @@ impl Relay {
                 let state = self.client.state();
                 let address = state.connected.map_or_else(|| self.servers.clone(), |(server, _)| server);
                 self.tell(self.own.robot, ValueRef::String(&address));
-                self.tell(self.own.connected, ValueRef::Boolean(true));
             }
-            Event::Disconnected => self.tell(self.own.connected, ValueRef::Boolean(false)),
-            Event::Clock { estimate, .. } => self.offset.store(estimate.offset.0, Ordering::Release),
+            Event::Disconnected => {
+                self.lock().ready = false;
+                self.tell(self.own.connected, ValueRef::Boolean(false));
+            }
+            Event::Clock { estimate, .. } => {
+                self.offset.store(estimate.offset.0, Ordering::Release);
+                // Told once time requests are answered by the new clock, so that viewers can ask for it anew.
+                if !std::mem::replace(&mut self.lock().ready, true) {
+                    self.tell(self.own.connected, ValueRef::Boolean(true));
+                }
+            }
             Event::Value { name, value: Value::String(text), .. } if name.as_ref() == MANIFEST => {
                 self.lock().inputs.read_manifest(text);
             }

@@ -6,6 +6,7 @@ mod common;
 use common::{ROBOT_AHEAD, ROOT, Robot, Stage, Viewer, until};
 use fieldlab_base::{InputId, OperatorValue};
 use fieldlab_nt4::SubscribeOptions;
+use fieldlab_nt4::server::InputKind;
 use fieldlab_nt4_net::{NetClient, NetClientConfig};
 use fieldlab_values::Value;
 
@@ -254,4 +255,59 @@ fn a_topic_that_the_robot_takes_away_is_gone_although_viewers_publish_it() {
     viewer.double(1, 5.0);
     viewer.barrier();
     assert!(robot.samples().is_empty());
+}
+
+#[test]
+fn what_the_manifest_declares_below_the_inputs_prefix_may_be_written_and_nothing_else_of_it() {
+    let robot = Robot::new();
+    let extra = format!("{ROOT}/Extra");
+    robot.hub.with(|s| s.declare_input(&extra, InputKind::Number, &Value::Double(0.0))).unwrap();
+    let stage = Stage::watching(robot.addr);
+    let client = watcher(&stage);
+    shows(&client, &extra, &Value::Double(0.0));
+    let mut viewer = stage.viewer("page");
+    stage.settle();
+    viewer.publish(&extra, "double", 1);
+    viewer.double(1, 4.0);
+    viewer.barrier();
+    assert!(robot.samples().is_empty(), "nobody has declared it");
+    robot.publish("/Catalyst/Tuning/Shooter/kP", &Value::Double(1.0));
+    let manifest = format!(r#"[{{"key":"{extra}"}},{{"key":"/Catalyst/Tuning/Shooter/kP"}}]"#);
+    robot.publish("/Catalyst/Tunables/.manifest", &Value::from(manifest.as_str()));
+    shows(&client, "/Catalyst/Tunables/.manifest", &Value::from(manifest.as_str()));
+    let sample = until("the declared input", || {
+        viewer.publish(&extra, "double", 2);
+        viewer.double(2, 5.0);
+        viewer.barrier();
+        robot.samples().pop()
+    });
+    assert_eq!(sample.value, OperatorValue::Number(5.0));
+    viewer.publish("/Catalyst/Tuning/Shooter/kP", "double", 3);
+    viewer.double(3, 9.0);
+    viewer.barrier();
+    assert_eq!(robot.hub.with(|s| s.value("/Catalyst/Tuning/Shooter/kP")).unwrap().1, Value::Double(1.0));
+}
+
+#[test]
+fn a_viewer_that_does_not_read_gets_the_latest_and_costs_the_others_nothing() {
+    const VALUES: usize = 1500;
+    let robot = Robot::new();
+    let stage = Stage::watching(robot.addr);
+    let subscribe = r#"[{"method":"subscribe","params":{"topics":["/big"],"subuid":1,"options":{"all":true,"periodic":0.01}}}]"#;
+    let mut slow = Viewer::connect(stage.addr(), "slow");
+    slow.text(subscribe);
+    slow.barrier();
+    let client = watcher(&stage);
+    let text = |n: usize| format!("v={n:06};{}", "x".repeat(10_000));
+    for n in 0..VALUES {
+        robot.publish("/big", &Value::from(text(n).as_str()));
+        // The robot's own queue for the relay holds a megabyte.
+        if n % 50 == 49 {
+            shows(&client, "/big", &Value::from(text(n).as_str()));
+        }
+    }
+    let last = format!("v={:06};", VALUES - 1);
+    slow.read_until_bytes(last.as_bytes());
+    let got = slow.values.windows(2).filter(|two| two == b"v=").count();
+    assert!(got < VALUES, "what was not read was replaced: {got} of {VALUES}");
 }

@@ -237,6 +237,17 @@ impl Viewer {
         }
     }
 
+    /// Reads until these bytes have come as part of a value.
+    pub(crate) fn read_until_bytes(&mut self, wanted: &[u8]) {
+        let began = Instant::now();
+        let mut looked = 0;
+        while !self.values[looked..].windows(wanted.len()).any(|part| part == wanted) {
+            assert!(began.elapsed() < PATIENCE, "not seen in time");
+            looked = self.values.len().saturating_sub(wanted.len());
+            self.read_one();
+        }
+    }
+
     /// Reads until the connection ends; the close code when one was given.
     pub(crate) fn read_to_end(&mut self) -> Option<u16> {
         loop {
