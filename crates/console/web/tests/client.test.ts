@@ -137,6 +137,17 @@ describe("topics", () => {
 });
 
 describe("clock", () => {
+  it("a robot that has rebooted behind the console has another clock at once, a slow answer has not", () => {
+    const clock = new ServerClock();
+    clock.answer(0, 2_000, 500_001_000);
+    expect(clock.serverUs(1_000_000)).toBe(501_000_000);
+    // Three seconds on its way, the answer says little and moves nothing.
+    clock.answer(1_000_000, 4_000_000, 501_100_000);
+    expect(clock.serverUs(4_000_000)).toBe(504_000_000);
+    clock.answer(5_000_000, 5_010_000, 105_000);
+    expect(clock.serverUs(6_000_000)).toBe(1_100_000);
+  });
+
   it("believes the fastest round trip of the window", () => {
     const clock = new ServerClock();
     expect(clock.serverUs(0)).toBeUndefined();

@@ -1,6 +1,8 @@
 // The robot's clock as seen from here. The best round trip of the last ten decides: a slow one says little.
 
 const WINDOW = 10;
+/** A clock that is so far from where it was is another one: behind the console a robot has rebooted. */
+const STEP_US = 500_000;
 
 interface Sample {
   rttUs: number;
@@ -19,7 +21,10 @@ export class ServerClock {
   answer(sentUs: number, nowUs: number, serverUs: number): void {
     const rttUs = nowUs - sentUs;
     if (!(rttUs >= 0) || !Number.isFinite(serverUs)) return;
-    this.samples.push({ rttUs, offsetUs: serverUs + rttUs / 2 - nowUs });
+    const offsetUs = serverUs + rttUs / 2 - nowUs;
+    const best = this.best();
+    if (best && Math.abs(offsetUs - best.offsetUs) > STEP_US + (rttUs + best.rttUs) / 2) this.samples = [];
+    this.samples.push({ rttUs, offsetUs });
     if (this.samples.length > WINDOW) this.samples.shift();
   }
 
