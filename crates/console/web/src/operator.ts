@@ -145,7 +145,7 @@ export class Operator {
       YOUNG_MS - (this.client.upMs ?? 0),
       this.robotMs === undefined ? 0 : YOUNG_MS - (now - this.robotMs),
     );
-    if (young > 0) return `Ready in ${Math.ceil(young / 1000)} s: the connection is new`;
+    if (young > 0) return "Ready in a few seconds: the connection is new";
     if (!this.client.clock.synced) return "Ready when the robot's clock is known";
     if (this.pressed?.stage === "settling") return "Sending";
     if (now - this.promptMs < ARM_MS) return "Ready in a moment: the prompt is new";

@@ -93,7 +93,7 @@ describe("a press", () => {
     bench.put("/FieldLabConsole/Connected", "boolean", true);
     operator.look();
     bench.pass(1000);
-    expect(operator.blocked).toBe("Ready in 3 s: the connection is new");
+    expect(operator.blocked).toBe("Ready in a few seconds: the connection is new");
     expect(operator.confirm()).toBe(false);
     bench.pass(YOUNG_MS);
     expect(operator.blocked).toBeUndefined();

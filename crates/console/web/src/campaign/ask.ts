@@ -11,7 +11,7 @@ const ANSWER_MS = 2500;
 const PROMPT_CHARS = 400;
 
 export class Ask {
-  private readonly title = h("h2", { class: "prompt", testid: "prompt", id: "prompt" });
+  private readonly title = h("h2", { class: "prompt", testid: "prompt", id: "prompt", tabindex: -1 });
   private readonly facts = h("dl", { class: "facts" });
   private readonly unit = this.fact("Unit", "prompt-unit");
   private readonly range = this.fact("Range", "prompt-range");
@@ -91,6 +91,8 @@ export class Ask {
   /** The text that was told to be outside the range; the same text once more is meant. */
   private warned: string | undefined;
   private refusal = "";
+  /** Whether somebody works here by keyboard: then the focus stays here when a control goes away. */
+  private byKeyboard = false;
 
   constructor(
     private readonly operator: Operator,
@@ -100,6 +102,12 @@ export class Ask {
     this.facts.append(
       ...[this.unit, this.range, this.key, this.last, this.age].map((fact) => fact.parentElement ?? fact),
     );
+    this.element.addEventListener("keydown", () => (this.byKeyboard = true));
+    addEventListener("pointerdown", () => (this.byKeyboard = false), { capture: true });
+    this.element.addEventListener("focusout", (event) => {
+      // The next place is known when somebody chose it; a control that vanished leaves none.
+      if (event.relatedTarget !== null) this.byKeyboard = this.element.contains(event.relatedTarget as Node);
+    });
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.submit();
@@ -112,7 +120,9 @@ export class Ask {
     this.sign.addEventListener("click", () => {
       const typed = this.input.value.trim();
       this.input.value = /^[-\u2212]/.test(typed) ? typed.slice(1) : `-${typed}`;
+      this.refusal = "";
       this.input.focus();
+      this.redraw();
     });
     this.confirm.addEventListener("click", () => this.did(this.operator.confirm()));
     this.same.addEventListener("click", () => this.did(this.operator.sameAgain()));
@@ -173,6 +183,15 @@ export class Ask {
     this.showFacts(of, want);
     this.showControls(of, want);
     this.showWords(of, want);
+    this.keepFocus(want);
+  }
+
+  /** A keyboard's focus that a vanished control left behind goes to what is asked next, or to the prompt. */
+  private keepFocus(want: Wants): void {
+    const at = document.activeElement;
+    if (!this.byKeyboard || (at !== document.body && at !== this.title)) return;
+    const next = want === "press" ? this.confirm : want === "nothing" ? this.title : this.input;
+    if (next !== at) next.focus();
   }
 
   private heading(of: Campaign): string {
