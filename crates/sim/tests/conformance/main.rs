@@ -1,5 +1,5 @@
 //! A campaign in real time on real sockets, answered by clients that are not ours: the official library, and the two
-//! dashboards with their own habits.
+//! dashboards with their own habits. And the official server as the one that a Systemcore runs itself.
 //!
 //! Runs only with `FIELDLAB_CONFORMANCE=1` and `FIELDLAB_PEERS` naming the folder of installed peers; then an absent peer
 //! is a failure. Prints the cases run per peer, fails below the expected number, and ends with `N passed, N failed`.
@@ -16,6 +16,7 @@ mod live;
 mod official;
 mod peer;
 mod surface;
+mod system;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -35,17 +36,19 @@ fn main() -> ExitCode {
     };
     let began = Instant::now();
     // Each has a robot of its own; they spend their time waiting, and so wait together.
-    let (official, console, tab) = thread::scope(|scope| {
+    let (official, console, tab, system) = thread::scope(|scope| {
         let official = scope.spawn(|| official::run(&peers));
         let console = scope.spawn(|| dashboards::run(&peers, "console"));
         let tab = scope.spawn(|| dashboards::run(&peers, "tab"));
-        (official.join(), console.join(), tab.join())
+        let system = scope.spawn(|| system::run(&peers));
+        (official.join(), console.join(), tab.join(), system.join())
     });
     println!("three campaigns in {:.1} s", began.elapsed().as_secs_f64());
     let counts = [
         judge("official client, a campaign", official.ok(), official::CASES, 8),
         judge("the console's habits, a campaign", console.ok(), dashboards::CASES, 2),
         judge("the tablet's habits, a campaign", tab.ok(), dashboards::CASES, 2),
+        judge("official server, as a Systemcore's own", system.ok(), system::CASES, 2),
     ];
     let (passed, failed) = counts.iter().fold((0, 0), |all, one| (all.0 + one.0, all.1 + one.1));
     println!("{passed} passed, {failed} failed");
