@@ -535,7 +535,11 @@ fn logged(path: &std::path::Path) -> BTreeMap<String, Vec<Value>> {
 
 #[test]
 fn every_log_file_begins_with_the_sheet() {
-    let mut bench = Bench::with(hardware(), Vec::new(), |site| site.log.roll_bytes = 30_000);
+    let mut bench = Bench::with(hardware(), Vec::new(), |site| {
+        site.log.roll_bytes = 30_000;
+        site.log.queue_bytes = 8 << 10;
+        site.advantage_kit = true;
+    });
     bench.declare();
     bench.tick();
     // A session that begins long after the declaration.
@@ -559,10 +563,17 @@ fn every_log_file_begins_with_the_sheet() {
     bench.robot.site().close_log();
 
     let out = bench.folder.path().join("out");
-    let mut files: Vec<_> =
+    let mut all: Vec<_> =
         std::fs::read_dir(out.join("6aa1f940")).unwrap().map(|e| e.unwrap().path()).collect();
-    files.sort();
-    assert!(files.len() > 1, "it rolled: {files:?}");
+    all.sort();
+    let is_akit = |path: &std::path::PathBuf| path.to_string_lossy().contains("_akit");
+    let (akit, mut files): (Vec<_>, Vec<_>) = all.into_iter().partition(is_akit);
+    assert!(files.len() > 1 && akit.len() > 1, "they rolled: {files:?}, {akit:?}");
+    for file in &akit {
+        let log = Log::open(file).unwrap();
+        let name = log.named("/RealOutputs/Robot/Identity/Name").next().unwrap();
+        assert_eq!(log.values(name).values, [Value::from("Ratchet")], "{file:?}");
+    }
     files.push(out.join("6aa1f941/6aa1f941_b1.wpilog"));
     let on_the_server = bench.on_the_server();
     for file in &files {

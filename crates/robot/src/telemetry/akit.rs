@@ -6,17 +6,17 @@ use fieldlab_base::Micros;
 use fieldlab_values::{DataType, Root, ValueRef};
 use fieldlab_wpilog::{EntryId, LogError, LogWriter};
 
+use super::entries::Entries;
 use super::frame::{Frame, Sink, SinkStats, Topic};
 
 /// Writes one cycle a frame: `/Timestamp`, then every field that changed, all with that one stamp. Everything that the
-/// robot says stands under `/RealOutputs/`; schemas under `/.schema/`.
+/// robot says stands under `/RealOutputs/`; schemas under `/.schema/`. What is sticky is repeated, and what was taken back
+/// finished, as in [`LogSink`](super::LogSink)'s file.
 #[derive(Debug)]
 pub struct AkitSink {
-    writer: Arc<LogWriter>,
+    entries: Entries,
     timestamp: EntryId,
-    entries: Vec<Option<EntryId>>,
     now: Micros,
-    refused: u64,
 }
 
 impl AkitSink {
@@ -30,42 +30,31 @@ impl AkitSink {
     /// When the writer already has `/Timestamp` with another type.
     pub fn new(writer: Arc<LogWriter>, now: Micros) -> Result<Self, LogError> {
         let timestamp = writer.start(now, "/Timestamp", &DataType::Int, r#"{"source":"AdvantageKit"}"#)?;
-        Ok(Self { writer, timestamp, entries: Vec::new(), now, refused: 0 })
+        Ok(Self { entries: Entries::new(writer, name, metadata), timestamp, now })
     }
 }
 
 impl Sink for AkitSink {
     fn declare(&mut self, index: u32, topic: &Topic) {
-        self.entries.resize(index as usize + 1, None);
-        let started = self.writer.start(self.now, &name(topic), &topic.data_type, &metadata(topic));
-        self.refused += u64::from(started.is_err());
-        self.entries[index as usize] = started.ok();
+        self.entries.declare(index, topic, self.now);
     }
 
     fn frame(&mut self, frame: &Frame<'_>) {
         self.now = frame.at;
-        let entry = |topic: u32| self.entries.get(topic as usize).copied().flatten();
-        let is_schema = |topic: u32| frame.topic(topic).is_some_and(|t| t.root == Root::Schema);
-        for value in frame.entries().filter(|e| is_schema(e.topic)) {
-            if let Some(id) = entry(value.topic) {
-                self.writer.append_sticky(id, frame.at, value.value);
-            }
-        }
-        let mut batch = self.writer.batch();
-        batch.append(self.timestamp, frame.at, ValueRef::Int(frame.at.0));
-        for value in frame.entries().filter(|e| e.changed && !is_schema(e.topic)) {
-            if let Some(id) = entry(value.topic) {
+        // A cycle begins with its stamp.
+        self.entries.writer.append(self.timestamp, frame.at, ValueRef::Int(frame.at.0));
+        self.entries.past_the_queue(frame);
+        let mut batch = self.entries.writer.batch();
+        for value in frame.entries().filter(|e| e.changed) {
+            if let Some(id) = self.entries.queued(value.topic) {
                 batch.append(id, frame.at, value.value);
             }
         }
     }
 
     fn stats(&self) -> SinkStats {
-        let stats = self.writer.stats();
-        SinkStats {
-            dropped: stats.dropped.saturating_add(stats.misfits).saturating_add(self.refused),
-            queued: stats.queue_bytes as u64,
-        }
+        let queued = self.entries.writer.stats().queue_bytes as u64;
+        SinkStats { dropped: self.entries.lost(), queued }
     }
 }
 

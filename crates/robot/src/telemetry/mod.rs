@@ -23,6 +23,7 @@
 mod akit;
 mod alerts;
 mod door;
+mod entries;
 mod frame;
 mod log;
 mod memory;
