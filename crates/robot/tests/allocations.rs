@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 use common::FakeRobot;
 use common::rig::{Operator, UNIX, site};
-use fieldlab_base::Micros;
+use fieldlab_base::{Feature, Micros};
 use fieldlab_campaign::Campaign;
 use fieldlab_campaign::procedures::{self, Drivetrain};
 use fieldlab_robot::driver_station::DriverPanel;
@@ -115,7 +115,6 @@ fn a_turn_in_which_no_text_array_or_topic_changes_allocates_nothing() {
         op_modes: vec![FieldLabOpMode::new(campaign).into()],
     };
     let mut robot = RobotLoop::new(LoopConfig::default(), parts).unwrap();
-    robot.declare(RobotIdentity::declare("Counted").unwrap());
     panel.select(robot.find("Field Lab"));
     panel.set_enabled(true);
     let mut operator = Operator::new(&hub, Micros::ZERO);
@@ -157,4 +156,37 @@ fn a_turn_in_which_no_text_array_or_topic_changes_allocates_nothing() {
     assert!(loud <= 5 && worst[0].0 <= 20, "{loud} quiet turns allocated, the worst {:?}", worst[0]);
     // A step's boundary writes an event, a checkpoint, new texts and topics. The aim is 8; this bounds what it really costs.
     assert!(worst[1].0 <= 400, "allocations in a turn that changes texts: {:?}", worst[1]);
+}
+
+#[test]
+fn a_declared_robot_allocates_when_its_sheet_changes_and_never_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let (hub, door) = (network::hub().unwrap(), Door::new());
+    door.attach(Box::new(NtSink::queued(&hub)));
+    let fake = FakeRobot::new();
+    fake.0.borrow_mut().record = false;
+    let parts = LoopParts {
+        io: Box::new(fake),
+        station: Box::new(DriverPanel::new()),
+        operator: Box::new(NtOperator::queued(hub.clone())),
+        door,
+        site: site(folder.path(), 7),
+        op_modes: Vec::new(),
+    };
+    let mut robot = RobotLoop::new(LoopConfig::default(), parts).unwrap();
+    robot.declare(RobotIdentity::declare("Counted").unwrap());
+    let mut turn = |number: i64| {
+        // Whoever has the server applies what waits, as its own thread does.
+        hub.with(|_| ());
+        if number == 500 {
+            robot.register().record(&Feature::sequence("Late")).unwrap();
+        }
+        let before = COUNT.with(Cell::get);
+        robot.tick(Micros::from_millis(20 * number), None);
+        COUNT.with(Cell::get) - before
+    };
+    let made: Vec<u64> = (1..=1000).map(&mut turn).collect();
+    let loud: Vec<_> = made.iter().enumerate().skip(10).filter(|(_, made)| **made > 0).collect();
+    println!("first turn {}, then {loud:?}", made[0]);
+    assert_eq!(loud.iter().map(|(at, _)| *at).collect::<Vec<_>>(), [499], "the turn of the new component");
 }
