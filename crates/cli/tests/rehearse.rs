@@ -21,6 +21,37 @@ fn a_busy_port_is_an_error_that_names_it() {
 }
 
 #[test]
+fn a_page_that_was_asked_for_and_cannot_be_had_ends_it_before_it_began() {
+    let folder = tempfile::tempdir().unwrap();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let out = folder.path().to_str().unwrap();
+    let (code, stdout, stderr) =
+        outcome(&["rehearse", "--nt-port", "0", "--console-port", &port, "--out", out]);
+    assert_eq!((code, stdout.as_str()), (2, ""));
+    assert!(stderr.contains(&format!("127.0.0.1:{port}")) && stderr.contains("--console-port"), "{stderr}");
+}
+
+/// The page watches; what is measured stays the same to the last digit.
+#[test]
+fn a_page_beside_a_rehearsal_changes_nothing_of_it() {
+    let told = |extra: &[&str]| {
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().to_str().unwrap().to_owned();
+        let words = ["rehearse", "--plan", "short", "--json", "--nt-port", "0", "--seed", "5", "--out", &out];
+        let (code, stdout, stderr) = outcome(&[&words, extra].concat());
+        assert_eq!(code, 0, "{stderr}");
+        assert_eq!(stderr.contains("console on http://127.0.0.1:"), !extra.is_empty(), "{stderr}");
+        let mut told: Value = serde_json::from_str(&stdout).unwrap();
+        for key in ["files", "reports"] {
+            told.as_object_mut().unwrap().remove(key);
+        }
+        told
+    };
+    assert_eq!(told(&["--console-port", "0"]), told(&[]));
+}
+
+#[test]
 fn a_script_of_faults_that_is_none_names_file_and_place() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
