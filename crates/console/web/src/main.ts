@@ -21,6 +21,8 @@ const ALWAYS = [
   "/Catalyst/Robot/",
   "/Catalyst/Tuning/FieldLab/",
   "/Catalyst/Status/",
+  "/Catalyst/Brownout/MeasuredVoltage",
+  "/Catalyst/Systemcore/BatteryVolts",
   "/FieldLabConsole/",
 ];
 const ALWAYS_SECS = 0.1;

@@ -9,6 +9,8 @@ import type { Campaign } from "./state";
 const WORDS: Record<Standing, string> = { banked: "banked", current: "now", next: "next", later: "" };
 /** Rows of measurements and notes on the page; the newest. */
 const MOST_SHOWN = 300;
+/** Notes that stand in the open; the rest is behind a word. */
+const FRESH_NOTES = 8;
 
 export class PlanList {
   private readonly list = h("ol", { class: "plan", testid: "plan-list" });
@@ -130,6 +132,10 @@ export class Records {
   private readonly noRows = h("p", { class: "quiet" }, "None yet.");
   private readonly notes = h("ul", { class: "notes", testid: "notes" });
   private readonly refillNotes = new Refill(this.notes);
+  private readonly older = h("ul", { class: "notes" });
+  private readonly refillOlder = new Refill(this.older);
+  private readonly olderWord = h("summary", {});
+  private readonly olderBox = h("details", {}, this.olderWord, this.older);
   private readonly noNotes = h("p", { class: "quiet" }, "None yet.");
   readonly measurements = h(
     "section",
@@ -143,6 +149,7 @@ export class Records {
     { class: "card", "aria-label": "Notes" },
     h("h3", {}, "Notes"),
     this.notes,
+    this.olderBox,
     this.noNotes,
   );
 
@@ -163,7 +170,12 @@ export class Records {
     // The newest is what somebody looks for.
     const notes = of.notes.slice(-MOST_SHOWN).reverse();
     show(this.noNotes, notes.length === 0);
-    this.refillNotes.with(notes, () => notes.map((note) => h("li", {}, clip(note, 300))));
+    const items = (some: readonly string[]) => some.map((note) => h("li", {}, clip(note, 300)));
+    const [fresh, older] = [notes.slice(0, FRESH_NOTES), notes.slice(FRESH_NOTES)];
+    this.refillNotes.with(fresh, () => items(fresh));
+    show(this.olderBox, older.length > 0);
+    setText(this.olderWord, `${older.length} older`);
+    this.refillOlder.with(older, () => items(older));
   }
 }
 

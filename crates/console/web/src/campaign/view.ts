@@ -43,7 +43,7 @@ export class CampaignView {
   private said = "";
 
   constructor(
-    client: Client,
+    private readonly client: Client,
     operator: Operator,
     private readonly now: () => number,
     wall: () => number,
@@ -81,8 +81,7 @@ export class CampaignView {
     show(this.body, of.present);
     if (!of.present) return;
     setText(this.name, clip(of.campaign, 120));
-    const heardMs = this.reader.heardMs;
-    this.state.update(of, heardMs === undefined ? undefined : this.now() - heardMs);
+    this.state.update(of, this.silentMs());
     this.ask.update(of);
     this.progress.update(of);
     this.battery.update(of);
@@ -92,6 +91,13 @@ export class CampaignView {
     this.fits.update(of, standing);
     this.records.update(of);
     this.speak(of);
+  }
+
+  /** How long the robot has said nothing of the campaign, as far as it should have. */
+  private silentMs(): number | undefined {
+    const heardMs = this.reader.heardMs;
+    const program = heardMs === undefined ? undefined : this.now() - heardMs;
+    return this.client.link === "live" ? program : (program ?? this.client.silentMs);
   }
 
   /** A new prompt is the one thing that somebody who does not look has to hear. */

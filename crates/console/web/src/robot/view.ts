@@ -24,7 +24,7 @@ export class RobotView {
   private readonly choice = h(
     "fieldset",
     { class: "units" },
-    h("legend", {}, "Lengths in"),
+    h("legend", {}, "Units"),
     h("label", {}, this.units.metric, "metric"),
     h("label", {}, this.units.imperial, "imperial"),
   );
