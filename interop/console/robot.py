@@ -15,8 +15,7 @@ ROBOT = "/Catalyst/Robot/"
 LAB = "/Catalyst/FieldLab/"
 TUNING = "/Catalyst/Tuning/FieldLab/"
 
-# A whole sheet: every group of catalyst.md 2.2, with a zero that is one (the third module stands at y = 0 of nothing: x of
-# the CoF is measured) and names that a page must not take for markup.
+# A whole sheet: every group has a row, one zero is a measurement (WheelCof), and the name is not markup.
 FULL = {
     "Identity/Name": "Ratchet & <b>Clank</b>",
     "Identity/TeamNumber": 1234,

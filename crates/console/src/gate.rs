@@ -250,4 +250,28 @@ mod tests {
         assert!(gate.binary(&[0x94, 1], LATER, &mut passed).is_err());
         assert!(passed.refused > 0);
     }
+
+    proptest::proptest! {
+        /// Whatever is sent, what passes was published before, by an allowed name.
+        #[test]
+        fn no_bytes_write_to_a_publisher_that_was_not_allowed(
+            text in ".{0,200}",
+            bytes in proptest::collection::vec(proptest::prelude::any::<u8>(), 0..300),
+            ids in proptest::collection::vec(0_u8..0x7f, 0..20),
+        ) {
+            let mut gate = Gate::new(Micros::ZERO);
+            publish(&mut gate, "/in", 1);
+            let passed = gate.text(&text, &Only);
+            proptest::prop_assert!(passed.writes.is_empty());
+            let mut passed = Passed::default();
+            // Bytes whose end is unknown end the connection; what stood before them has passed all the same.
+            gate.binary(&bytes, LATER, &mut passed).ok();
+            let frame: Vec<u8> = ids.iter().flat_map(|id| value(*id)).collect();
+            let before = passed.writes.len();
+            gate.binary(&frame, LATER, &mut passed).unwrap();
+            proptest::prop_assert_eq!(passed.writes.len() - before, ids.iter().filter(|id| **id == 1).count());
+            proptest::prop_assert!(passed.writes.iter().all(|write| write.name == "/in"));
+            proptest::prop_assert!(passed.messages.is_empty());
+        }
+    }
 }
