@@ -10,6 +10,7 @@ use std::rc::Rc;
 use common::FakeRobot;
 use common::rig::site;
 use fieldlab_base::{ConfigError, Feature, Micros};
+use fieldlab_identity::{FactPart, FactSource, Source};
 use fieldlab_nt4::Properties;
 use fieldlab_nt4_net::{Hub, NetServer, NetServerConfig};
 use fieldlab_robot::driver_station::DriverPanel;
@@ -627,6 +628,47 @@ fn what_an_experiment_found_stands_beside_the_constants_in_force() {
     assert!(told.contains("0.0508") && told.contains("0.0493"), "{told}");
     let provenance: serde_json::Value = serde_json::from_str(&bench.text("Sheet/Provenance")).unwrap();
     assert_eq!(provenance["facts"]["Drivetrain/SlipCurrentAmps"][0], "measured");
+}
+
+/// A team's own source: it records a component while it is asked, and breaks when it is told to.
+struct Own {
+    register: Register,
+    breaks: Rc<std::cell::Cell<bool>>,
+    said: bool,
+}
+
+impl FactSource for Own {
+    fn source(&self) -> Source {
+        Source::new(7, "own source")
+    }
+    fn read(&mut self, _now: Micros) -> Option<FactPart> {
+        assert!(!self.breaks.get(), "as it was told to");
+        if std::mem::replace(&mut self.said, true) {
+            return None;
+        }
+        self.register.record(&Feature::own("Climber", "left").unwrap()).unwrap();
+        let controller = ControllerFacts { serial: Some("OWN-1".into()), ..ControllerFacts::default() };
+        Some(FactPart { controller, ..FactPart::default() })
+    }
+}
+
+#[test]
+fn a_source_may_use_the_register_and_one_that_panics_costs_its_facts_only() {
+    let mut bench = Bench::bare(hardware());
+    bench.declare();
+    let breaks = Rc::new(std::cell::Cell::new(false));
+    let register = bench.robot.register().clone();
+    let own = Own { register: register.clone(), breaks: Rc::clone(&breaks), said: false };
+    register.source(Box::new(own));
+    bench.tick();
+    assert_eq!(bench.value("Identity/ControllerSerial"), text("OWN-1"));
+    assert_eq!(bench.value("Catalyst/Climber/Names"), list(&["left"]));
+    breaks.set(true);
+    bench.tick();
+    assert_eq!(bench.value("Identity/ControllerSerial"), None);
+    assert_eq!(bench.value("Identity/Name"), text("Ratchet"), "the rest stands");
+    assert_eq!(bench.alerts("Errors"), ["[Identity] the source own source panicked and is left out"]);
+    bench.tick();
 }
 
 #[test]

@@ -103,7 +103,7 @@ pub struct Register {
 struct Shared {
     identity: Identity,
     /// Asked once a turn.
-    sources: Vec<Box<dyn FactSource>>,
+    sources: Vec<(Source, Box<dyn FactSource>)>,
     /// Whether somebody said which machine this is.
     has_machine: bool,
     /// What experiments found in this boot.
@@ -188,7 +188,8 @@ impl Register {
 
     /// Adds a source of a team's own, or a [`SystemServer`]; it is asked once a turn.
     pub fn source(&self, source: Box<dyn FactSource>) {
-        self.shared.borrow_mut().sources.push(source);
+        let who = source.source();
+        self.shared.borrow_mut().sources.push((who, source));
     }
 
     /// The sheet as of the last turn.

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use fieldlab_base::{ConfigError, Micros};
@@ -46,11 +47,9 @@ impl SheetPublisher {
     pub(crate) fn turn(&mut self, now: Micros, io: &dyn RobotIo, door: &mut Door, alerts: &mut Alerts) {
         self.register.shared.borrow_mut().now = now;
         self.look_at_hardware(io, door);
+        self.ask_sources(now, alerts);
         let register = self.register.clone();
         let shared = &mut *register.shared.borrow_mut();
-        for source in &mut shared.sources {
-            shared.identity.ask(&mut **source, now);
-        }
         let changes = shared.identity.step(now);
         if changes.is_empty() {
             return;
@@ -67,6 +66,28 @@ impl SheetPublisher {
                 alerts.raise(AlertLevel::Warning, SOURCE, text);
             }
         }
+    }
+
+    /// A source is a team's code: it may use the register while it is asked, and one that panics costs its facts and not the
+    /// robot.
+    fn ask_sources(&self, now: Micros, alerts: &mut Alerts) {
+        let mut sources = std::mem::take(&mut self.register.shared.borrow_mut().sources);
+        sources.retain_mut(|(who, source)| {
+            let asked = catch_unwind(AssertUnwindSafe(|| {
+                if let Some(part) = source.read(now) {
+                    self.register.put(*who, part);
+                }
+            }));
+            if asked.is_err() {
+                self.register.shared.borrow_mut().identity.forget(*who);
+                let text = format!("the source {} panicked and is left out", who.name);
+                alerts.raise(AlertLevel::Error, SOURCE, &text);
+            }
+            asked.is_ok()
+        });
+        let shared = &mut *self.register.shared.borrow_mut();
+        sources.append(&mut shared.sources);
+        shared.sources = sources;
     }
 
     fn look_at_hardware(&mut self, io: &dyn RobotIo, door: &mut Door) {
