@@ -102,7 +102,11 @@ export class Ask {
     this.facts.append(
       ...[this.unit, this.range, this.key, this.last, this.age].map((fact) => fact.parentElement ?? fact),
     );
-    this.element.addEventListener("keydown", () => (this.byKeyboard = true));
+    this.element.addEventListener("keydown", (event) => {
+      this.byKeyboard = true;
+      // A key that is held down is one press.
+      if (event.repeat && event.key === "Enter") event.preventDefault();
+    });
     addEventListener("pointerdown", () => (this.byKeyboard = false), { capture: true });
     this.element.addEventListener("focusout", (event) => {
       // The next place is known when somebody chose it; a control that vanished leaves none.
@@ -179,18 +183,21 @@ export class Ask {
     }
     setText(this.title, this.heading(of));
     this.element.classList.toggle("wanted", want !== "nothing");
-    this.facts.hidden = of.prompt.text === "";
+    this.facts.hidden = want === "nothing";
     this.showFacts(of, want);
     this.showControls(of, want);
     this.showWords(of, want);
     this.keepFocus(want);
   }
 
-  /** A keyboard's focus that a vanished control left behind goes to what is asked next, or to the prompt. */
+  /**
+   * A keyboard's focus that a vanished control left behind goes to the next box for a number, else to the prompt. Never to
+   * the button that lets the robot go on: Enter pressed twice after a number must not be what starts it.
+   */
   private keepFocus(want: Wants): void {
     const at = document.activeElement;
     if (!this.byKeyboard || (at !== document.body && at !== this.title)) return;
-    const next = want === "press" ? this.confirm : want === "nothing" ? this.title : this.input;
+    const next = want === "number" ? this.input : this.title;
     if (next !== at) next.focus();
   }
 

@@ -30,7 +30,7 @@ export class StateLine {
   update(of: Campaign, silentMs: number | undefined): void {
     const known = Object.hasOwn(WORDS, of.state);
     const disabled = of.state === "AWAITING_OPERATOR" && of.enabled === false;
-    this.shape.set(known ? of.state : "");
+    this.shape.set(disabled ? "DISABLED" : known ? of.state : "");
     setAttribute(this.line, "data-state", clip(of.state, 40));
     setText(this.word, disabled ? "Disabled" : known ? (WORDS[of.state] ?? "") : `State ${clip(of.state, 40)}`);
     const hold = of.hold !== "" && of.hold !== "the operator" && !(disabled && of.hold === "disabled");

@@ -10,6 +10,7 @@ const PATHS: Record<string, string> = {
   PAUSED_BATTERY: "M5 3.5h5v17H5zM14 3.5h5v17h-5z",
   DONE: "M9.5 19.5 2.5 12.5l2.6-2.6 4.4 4.4 9.4-9.9 2.6 2.6z",
   ABORTED: "M7.8 2h8.4L22 7.8v8.4L16.2 22H7.8L2 16.2V7.8zM8 10.5v3h8v-3z",
+  DISABLED: "M3.5 3.5h17v17h-17zM6.5 6.5v11h11v-11z",
   // Connection.
   live: "M12 4a8 8 0 1 1 0 16 8 8 0 0 1 0-16z",
   connecting: "M12 4a8 8 0 0 1 8 8h-3a5 5 0 0 0-5-5zM12 20a8 8 0 0 1-8-8h3a5 5 0 0 0 5 5z",
