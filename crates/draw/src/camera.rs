@@ -2,7 +2,8 @@
 //!
 //! With it the chain from orbit to path runs with a truth to compare, on any machine. The same seed gives the same picture.
 
-use crate::capture::View;
+use crate::capture::{RawDepth, View};
+use crate::error::DrawError;
 use crate::math::{Rigid, Vec3, add_scaled, dot, sub};
 use crate::profile::Camera;
 use crate::surface::{Grid, Surface};
@@ -100,7 +101,9 @@ pub fn picture(
     for row in 0..rows {
         for col in 0..cols {
             #[allow(clippy::cast_precision_loss)] // pixels
-            let ray = [(col as f64 - ppx) / fx, (row as f64 - ppy) / fy, 1.0];
+            let place = [(col as f64 - ppx) / fx, (row as f64 - ppy) / fy];
+            let [x, y] = camera.optics.lens.map_or(place, |lens| lens.undistorted(place));
+            let ray = [x, y, 1.0];
             let ray = Ray { from: camera_in_root.translation_m, along: camera_in_root.direction(ray) };
             // The pixel before is a good guess; where it fails, from near: outside a convex surface Newton does not overshoot.
             let hit = guess.and_then(|z| ray.depth(surface, z)).or_else(|| ray.depth(surface, near));
@@ -132,8 +135,42 @@ pub fn picture(
         frames: Some(u64::from(flaws.frames)),
         units_m,
         intrinsics_px: [fx, fy, ppx, ppy],
+        lens: camera.optics.lens,
+        raw: None,
         color: None,
     }
+}
+
+/// The picture that comes of `frames` pictures with chances of their own, each kept: the median of those that saw.
+///
+/// # Errors
+/// No frames, or more than 255.
+pub fn merged_picture(
+    surface: &Surface,
+    camera: &Camera,
+    camera_in_root: &Rigid,
+    flaws: &Flaws,
+    frames: usize,
+    chance: &mut Chance,
+) -> Result<View, DrawError> {
+    let mut last = None;
+    let mut raws = Vec::new();
+    for _ in 0..frames.min(256) {
+        let view = picture(surface, camera, camera_in_root, flaws, chance);
+        raws.push(view.depth.clone());
+        last = Some(view);
+    }
+    let raw = RawDepth::new(raws)?;
+    let view = last.ok_or_else(|| DrawError::array("raw_depth", "1 to 255 frames", "none"))?;
+    let merged = raw.merged(view.units_m);
+    Ok(View {
+        depth: merged.depth,
+        valid: merged.valid,
+        mad_m: Some(merged.mad_m),
+        frames: Some(raw.frames().len() as u64),
+        raw: Some(raw),
+        ..view
+    })
 }
 
 struct Ray {
@@ -190,6 +227,7 @@ mod tests {
             size_px: [640, 480],
             units_m: 0.0001,
             range_m: [0.07, 0.5],
+            lens: None,
         };
         let camera = Camera { role: "eye".to_owned(), in_final: Rigid::IDENTITY, optics };
         let down = Rigid {
@@ -220,6 +258,40 @@ mod tests {
         let z = (-b - (b * b - 4.0 * a * c).sqrt()) / (2.0 * a);
         let raw = f64::from(round.depth.at(140, 160));
         assert!((raw * 0.0001 - z).abs() < 0.00006, "{raw} against {z}");
+    }
+
+    #[test]
+    fn frames_are_merged_by_their_median_and_a_lens_is_undone() {
+        let chart = Chart::new(Shape::Plane, [0.0; 3], IDENTITY).unwrap();
+        let flat = || Grid::filled(3, 3, 0.0);
+        let surface = Surface::new(chart, 1.0, 1.0, flat(), Grid::filled(3, 3, 1), flat()).unwrap();
+        let lens = Some(crate::capture::Lens { coefficients: [-0.055, 0.066, 0.0003, 0.0008, -0.021] });
+        let optics = Optics {
+            intrinsics_px: [60.0, 60.0, 40.0, 30.0],
+            size_px: [80, 60],
+            units_m: 0.0001,
+            range_m: [0.07, 0.5],
+            lens,
+        };
+        let camera = Camera { role: "eye".to_owned(), in_final: Rigid::IDENTITY, optics };
+        let turn = rotation_about([1.0, 0.0, 0.0], std::f64::consts::PI - 0.2);
+        let place = Rigid { rotation: turn, translation_m: [0.0, 0.0, 0.15] };
+        let flaws = Flaws { outlier_share: 0.0, ..Flaws::default() };
+        let view = merged_picture(&surface, &camera, &place, &flaws, 9, &mut Chance::new(3)).unwrap();
+        assert_eq!((view.frames, view.raw.as_ref().unwrap().frames().len()), (Some(9), 9));
+        // The points lie on the plane although its picture was bent: a tenth of a millimetre of rounding, 0.42 mm for the
+        // median of nine with 1 mm of noise.
+        let mut squares = Vec::new();
+        for row in 0..60 {
+            for col in 0..80 {
+                let point = view.point(row, col, [0.07, 0.5]).map(|point| place.point(point));
+                squares.extend(point.map(|point| (point[2] / 0.9f64).powi(2)));
+            }
+        }
+        let rms = (squares.iter().sum::<f64>() / squares.len() as f64).sqrt();
+        assert!(squares.len() > 4700 && (0.0003..0.0005).contains(&rms), "{} {rms}", squares.len());
+        assert!(merged_picture(&surface, &camera, &place, &flaws, 0, &mut Chance::new(3)).is_err());
+        assert!(merged_picture(&surface, &camera, &place, &flaws, 300, &mut Chance::new(3)).is_err());
     }
 
     #[test]

@@ -51,6 +51,7 @@ pub enum Code {
     Endpoint,
     Singular,
     Workspace,
+    SelfClearance,
     Unplanned,
 }
 
@@ -96,6 +97,7 @@ const CODES: &[(Code, &str, &str)] = &[
     (Code::Endpoint, "endpoint", "the plan does not converge on the last row"),
     (Code::Singular, "singular", "the arm is too close to a singularity"),
     (Code::Workspace, "workspace", "a link or the tip is too close to the workspace's walls"),
+    (Code::SelfClearance, "self_clearance", "two links of the arm are too close to each other"),
     (Code::Unplanned, "unplanned", "planning ended before the last row"),
 ];
 

@@ -128,6 +128,7 @@ impl Request {
                 law: Law { period_s, ..Law::compiled() },
                 start: Start { joints_rad, carriage_m },
                 rig: None,
+                body: None,
                 tip_from_header: bound.is_none() && !right,
                 keep_trajectory: self.json,
             }),

@@ -50,8 +50,8 @@ pub struct Rehearsal {
     pub direction_error_rad: f64,
     /// Whether the 95 % interval of the radius held the truth.
     pub radius_covered: Option<bool>,
-    /// Whether the 95 % interval of the direction held the truth.
-    pub direction_covered: bool,
+    /// Whether the 95 % interval of the direction held the truth; absent when the fit gave none.
+    pub direction_covered: Option<bool>,
     /// The fit's share of inliers.
     pub inlier_share: f64,
     /// Points used.
@@ -294,7 +294,9 @@ fn compare(
             known += 1.0;
         }
     }
-    let true_radius_m = truth.chart().radius_m();
+    // The touch moved the truth's heights by one constant, and on a cylinder that is a change of the radius.
+    let shift_m = truth.anchor().map_or(0.0, |anchor| anchor.shift_m);
+    let true_radius_m = truth.chart().radius_m().map(|radius_m| radius_m + shift_m);
     let radius_error_m = true_radius_m.zip(fit.chart.radius_m()).map(|(truth, found)| found - truth);
     let between = angle_of_vectors(direction_of(truth.chart()), direction_of(&fit.chart));
     let direction_error_rad = between.min(std::f64::consts::PI - between);
@@ -310,7 +312,7 @@ fn compare(
         radius_error_m,
         direction_error_rad,
         radius_covered: radius_error_m.zip(fit.radius_interval_m).map(|(error, half)| error.abs() <= half),
-        direction_covered: direction_error_rad <= fit.direction_interval_rad,
+        direction_covered: fit.direction_interval_rad.map(|half| direction_error_rad <= half),
         inlier_share: fit.inlier_share,
         points,
         holes: surface.holes(),
@@ -331,7 +333,7 @@ impl Rehearsal {
             ("radius_error_m", Json::number_or_null(self.radius_error_m)),
             ("direction_error_rad", Json::number_or_null(Some(self.direction_error_rad))),
             ("radius_covered", self.radius_covered.map_or(Json::Null, Json::Bool)),
-            ("direction_covered", Json::Bool(self.direction_covered)),
+            ("direction_covered", self.direction_covered.map_or(Json::Null, Json::Bool)),
             ("inlier_share", Json::number_or_null(Some(self.inlier_share))),
             ("points", Json::count(self.points)),
             ("holes", Json::count(self.holes)),

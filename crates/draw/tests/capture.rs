@@ -23,6 +23,8 @@ fn capture(k: u32, raw: u16) -> Capture {
             frames: Some(8),
             units_m: 0.0001,
             intrinsics_px: [385.0, 385.0, 320.0, 240.0],
+            lens: None,
+            raw: None,
             color: Some((2, 2, vec![7; 12])),
         }],
         profile_sha: Some("0123456789ab".to_owned()),
@@ -34,6 +36,37 @@ fn capture(k: u32, raw: u16) -> Capture {
 fn a_capture_reads_back() {
     let written = capture(3, 1500);
     assert_eq!(Capture::parse(&written.to_bytes().unwrap()).unwrap(), written);
+}
+
+#[test]
+fn lens_and_raw_frames_read_back_and_a_picture_that_is_not_their_median_is_refused() {
+    use fieldlab_draw::capture::{Lens, RawDepth};
+    let mut written = capture(1, 0);
+    let view = &mut written.views[0];
+    let frames = [1499, 1501, 1501].map(|raw| Grid::filled(6, 8, raw)).to_vec();
+    view.raw = Some(RawDepth::new(frames).unwrap());
+    view.depth = Grid::filled(6, 8, 1501);
+    view.valid = Grid::filled(6, 8, 3);
+    view.mad_m = None;
+    view.frames = Some(3);
+    view.lens = Some(Lens { coefficients: [-0.05, 0.06, 0.0, 0.001, 0.0] });
+    assert_eq!(Capture::parse(&written.to_bytes().unwrap()).unwrap(), written);
+    let refused = |change: &dyn Fn(&mut View)| {
+        let mut other = written.clone();
+        change(&mut other.views[0]);
+        other.to_bytes().unwrap_err().to_string()
+    };
+    assert!(refused(&|view| view.depth.set(2, 2, 1500)).contains("median of its raw frames"));
+    assert!(refused(&|view| view.valid.set(2, 2, 2)).contains("median of its raw frames"));
+    assert!(refused(&|view| view.frames = Some(4)).contains("3 raw frames"));
+    assert!(refused(&|view| view.lens = Some(Lens { coefficients: [2.0; 5] })).contains("at most 1"));
+    let archive = Archive::parse(&written.to_bytes().unwrap()).unwrap();
+    for array in [Array::new(&[3, 8, 6], Data::U16(vec![1500; 144])), Array::f64(&[3, 6, 8], vec![0.0; 144])]
+    {
+        let mut copy = archive.clone();
+        copy.push("raw_depth_right_wrist", array.unwrap());
+        assert!(Capture::parse(&copy.to_bytes(true).unwrap()).is_err());
+    }
 }
 
 #[test]

@@ -251,6 +251,56 @@ fn d5_a_velocity_that_lies_is_refused() {
 }
 
 #[test]
+fn d16_every_row_near_a_singularity_is_named() {
+    let mut profile = REFERENCE_RIGHT.profile().unwrap();
+    let text = good_file();
+    let values = |limit: Option<f64>| {
+        let plan = PlanConfig::strict(&profile, W1).unwrap();
+        let plan = PlanConfig {
+            rig: plan.rig.map(|(limits, workspace, base)| {
+                (fieldlab_draw::profile::Limits { min_singular_value: limit, ..limits }, workspace, base)
+            }),
+            ..plan
+        };
+        check_with(CheckConfig::for_profile(&profile, Some(plan)), &text)
+    };
+    let least = values(None).plan.unwrap().peak("smallest_singular_value").unwrap().value.unwrap();
+    assert!(least > 0.01 && values(Some(least * 0.999)).accepted());
+    let report = values(Some(least * 2.0));
+    assert_eq!(report.findings.counts()[&Code::Singular], 500, "each row, and not every twentieth");
+    refused(&report, Code::Singular, Some(Place::Row(0)));
+    profile.limits.min_singular_value = Some(least * 2.0);
+    let plan = PlanConfig::strict(&profile, W1).unwrap();
+    refused(&check_with(CheckConfig::for_profile(&profile, Some(plan)), &text), Code::Singular, None);
+}
+
+#[test]
+fn d16_the_arm_is_kept_from_itself() {
+    let profile = REFERENCE_RIGHT.profile().unwrap();
+    let text = good_file();
+    let with = |clearance_m: f64| {
+        let mut plan = PlanConfig::strict(&profile, W1).unwrap();
+        plan.body.as_mut().unwrap().clearance_m = clearance_m;
+        check_with(CheckConfig::for_profile(&profile, Some(plan)), &text)
+    };
+    let report = with(0.01);
+    let gap = report.plan.as_ref().unwrap().peak("self_clearance_m").unwrap().value.unwrap();
+    assert!(report.accepted() && gap > 0.01, "{gap}");
+    let report = with(gap + 0.01);
+    assert_eq!(report.findings.counts()[&Code::SelfClearance], 500);
+    refused(&report, Code::SelfClearance, Some(Place::Row(0)));
+    // By hand: a straight-up arm folded onto itself. The profile's own rest must be clear, or the profile is refused.
+    let body = profile.body.unwrap();
+    let folded = [0.0, 1.6, 0.05, 0.0, 0.0, 0.0];
+    assert!(body.least_m(&profile.chain, &folded).0 < body.least_m(&profile.chain, &W1.joints_rad).0);
+    let toml = include_str!("../../../config/rigs/reference/right.toml")
+        .replace("clearance_m = 0.01", "clearance_m = 0.9");
+    let refusal =
+        fieldlab_draw::profile::Profile::parse(&toml, &|name| REFERENCE_RIGHT.file(name)).unwrap_err();
+    assert!(refusal.to_string().contains("apart at rest"), "{refusal}");
+}
+
+#[test]
 fn the_reference_reader_takes_what_the_reference_takes() {
     let good = good_file();
     let accepted = [

@@ -146,6 +146,82 @@ fn files_read_back_exactly_and_wrong_ones_are_refused() {
 }
 
 #[test]
+fn a_filled_hole_is_known_within_its_radius_and_no_further() {
+    let mut counts = Grid::filled(25, 21, 5);
+    for row in 0..25 {
+        for col in 0..10 {
+            counts.set(row, col, 0);
+        }
+    }
+    let s1 = plane();
+    let surface =
+        Surface::new(*s1.chart(), 0.10, 0.12, s1.heights().clone(), counts, Grid::filled(25, 21, 0.0))
+            .unwrap();
+    // Columns are 5 mm apart; column 10, at u = 0, is the first that was seen.
+    for (u, fill, hole) in [
+        (-0.005, 0.0, true),
+        (-0.005, 0.0049, true),
+        (-0.005, 0.005, false),
+        (-0.010, 0.005, true),
+        (-0.010, 0.010, false),
+        (0.0, 0.0, false),
+        (-0.06, 1.0, true),
+    ] {
+        assert_eq!(surface.is_hole_beyond([u, 0.0], fill), hole, "{u} {fill}");
+    }
+    // A metric radius: the corner of the square round it is farther.
+    let mut counts = Grid::filled(25, 21, 0);
+    counts.set(12, 10, 1);
+    let lone = Surface::new(*s1.chart(), 0.10, 0.12, s1.heights().clone(), counts, Grid::filled(25, 21, 0.0))
+        .unwrap();
+    assert!(!lone.is_hole_beyond([0.005, 0.0], 0.006) && lone.is_hole_beyond([0.005, 0.005], 0.006));
+    assert!(!lone.is_hole_beyond([0.005, 0.005], 0.0072));
+}
+
+#[test]
+fn a_mesh_winds_outwards_and_leaves_holes_open() {
+    for surface in [plane(), cylinder()] {
+        let text = fieldlab_draw::surface::obj(&surface, 0.01).unwrap();
+        let numbers = |key: &str| -> Vec<[f64; 3]> {
+            let lines = text.lines().filter_map(|line| line.strip_prefix(key));
+            lines
+                .map(|line| {
+                    let mut words = line.split(' ').map(|word| word.parse().unwrap());
+                    [0, 1, 2].map(|_| words.next().unwrap())
+                })
+                .collect()
+        };
+        let (points, normals) = (numbers("v "), numbers("vn "));
+        assert_eq!((points.len(), normals.len()), (11 * 13, 11 * 13));
+        let faces: Vec<[usize; 3]> = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("f "))
+            .map(|line| {
+                let mut corners =
+                    line.split(' ').map(|word| word.split('/').next().unwrap().parse().unwrap());
+                [0, 1, 2].map(|_| corners.next().unwrap())
+            })
+            .collect();
+        assert_eq!(faces.len(), 2 * 10 * 12);
+        for [a, b, c] in faces {
+            let [p, q, r] = [a, b, c].map(|corner| points[corner - 1]);
+            let face = fieldlab_draw::math::cross(sub(q, p), sub(r, p));
+            assert!(fieldlab_draw::math::dot(face, normals[a - 1]) > 0.0);
+        }
+    }
+    let mut counts = Grid::filled(25, 21, 5);
+    counts.set(12, 10, 0);
+    let s1 = plane();
+    let open = Surface::new(*s1.chart(), 0.10, 0.12, s1.heights().clone(), counts, Grid::filled(25, 21, 0.0))
+        .unwrap();
+    let text = fieldlab_draw::surface::obj(&open, 0.005).unwrap();
+    assert_eq!(text.lines().filter(|line| line.starts_with("f ")).count(), 2 * (20 * 24 - 4));
+    assert!(
+        fieldlab_draw::surface::obj(&s1, 0.0).is_err() && fieldlab_draw::surface::obj(&s1, 1e-6).is_err()
+    );
+}
+
+#[test]
 fn d21_heights_that_fold_a_cylinder_over_are_refused() {
     let chart = Chart::new(Shape::Cylinder { radius_m: 0.01 }, [0.0; 3], AXES).unwrap();
     let with = |height: f64| {

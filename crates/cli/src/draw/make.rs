@@ -1,19 +1,19 @@
-//! `fieldlab draw orbit`, `draw path`, `draw plot` and `draw rehearse`.
+//! `fieldlab draw orbit`, `draw path` and `draw plot`.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::Args;
 use fieldlab_draw::DrawError;
-use fieldlab_draw::camera::Flaws;
 use fieldlab_draw::check::{CheckConfig, Checker};
 use fieldlab_draw::findings::Findings;
-use fieldlab_draw::json::Json;
-use fieldlab_draw::path::{DipPlan, Hold, OrbitConfig, PathConfig, Pose, compile, from_csv, from_svg, orbit};
+use fieldlab_draw::path::{
+    CameraOrbitConfig, DipPlan, Drawn, Hold, OrbitConfig, PathConfig, Pose, camera_orbit, compile,
+    compile_parts, from_csv, from_svg, orbit,
+};
 use fieldlab_draw::plan::{PlanConfig, Start};
 use fieldlab_draw::plot;
 use fieldlab_draw::profile::Profile;
-use fieldlab_draw::rehearse::{Rehearsal, RehearseConfig, rehearse};
 use fieldlab_draw::samples::{Decoder, Event, Expected, Kind, Meta, Mode, Row, write};
 
 use super::rig::{Rig, Stand};
@@ -51,9 +51,15 @@ pub(crate) struct OrbitWords {
     /// Views with a capture each, 1 to 5
     #[arg(long, value_name = "N")]
     poses: Option<usize>,
-    /// Distance of the tip from the touched point
+    /// Fly for the cameras: each view puts them at a distance and keeps the tool out of the picture
+    #[arg(long)]
+    camera: bool,
+    /// Distance from the touched point: of the tip, or with --camera of the cameras
     #[arg(long, value_name = "METRES")]
     standoff: Option<f64>,
+    /// With --camera: radius round the touched point that every camera must see
+    #[arg(long, value_name = "METRES", requires = "camera")]
+    ring: Option<f64>,
     /// Where orbit.csv is written; stdout when not given
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -62,6 +68,24 @@ pub(crate) struct OrbitWords {
 pub(crate) fn run_orbit(words: &OrbitWords) -> Result<End, Failure> {
     let profile = words.rig.required()?;
     let start = start(&profile, &words.stand)?;
+    if words.camera {
+        let standard = CameraOrbitConfig::default();
+        let config = CameraOrbitConfig {
+            poses: words.poses.unwrap_or(standard.poses),
+            distance_m: words.standoff.unwrap_or(standard.distance_m),
+            ring_m: words.ring.unwrap_or(standard.ring_m),
+            ..standard
+        };
+        let Some(flown) = refused(camera_orbit(&profile, start, &config))? else { return Ok(End::Partial) };
+        out::result_or_file(&flown.text, words.output.as_deref())?;
+        out::say(&format!(
+            "{} rows, views turned by {:.0} deg, tip up to {:.3} m/s",
+            flown.rows.len(),
+            flown.off_axis_rad.to_degrees(),
+            flown.speed_m_s
+        ));
+        return Ok(End::Complete);
+    }
     let posture = profile.chain.posture(&start.joints_rad, start.carriage_m);
     let contact = Pose { tip_m: posture.tip_m, rotation: posture.rotation };
     let standard = OrbitConfig::default();
@@ -104,6 +128,12 @@ pub(crate) struct PathWords {
     /// Millimetres per unit of the SVG
     #[arg(long, value_name = "MM", default_value_t = 1.0)]
     mm_per_unit: f64,
+    /// Draw over holes within this distance of something measured
+    #[arg(long, value_name = "METRES", default_value_t = 0.0)]
+    hole_fill: f64,
+    /// Draw in parts of at most this much line: path-1.csv, path-2.csv and so on beside the output
+    #[arg(long, value_name = "METRES", requires = "output")]
+    part: Option<f64>,
     /// Take ink from this cap before and between strokes
     #[arg(long, value_name = "NAME")]
     cap: Option<String>,
@@ -130,21 +160,48 @@ pub(crate) fn run_path(words: &PathWords) -> Result<End, Failure> {
     let config = PathConfig {
         speed_m_s: words.speed.unwrap_or(standard.speed_m_s),
         origin_uv_m: foot.map_or([0.0; 2], |foot| foot.uv_m),
+        hole_fill_m: words.hole_fill,
         dips,
         ..standard
     };
+    if let (Some(most_m), Some(output)) = (words.part, &words.output) {
+        let parts = compile_parts(&profile, &surface, &design, Hold { start }, &config, most_m);
+        let Some(parts) = refused(parts)? else { return Ok(End::Partial) };
+        for (k, drawn) in parts.iter().enumerate() {
+            out::result_or_file(&drawn.text, Some(&part_path(output, k + 1)))?;
+            tell(drawn);
+        }
+        return Ok(End::Complete);
+    }
     let Some(drawn) = refused(compile(&profile, &surface, &design, Hold { start }, &config))? else {
         return Ok(End::Partial);
     };
     out::result_or_file(&drawn.text, words.output.as_deref())?;
+    tell(&drawn);
+    Ok(End::Complete)
+}
+
+/// `path.csv` with the number of a part: `path-2.csv`.
+fn part_path(output: &Path, k: usize) -> PathBuf {
+    let stem = output.file_stem().unwrap_or_default().to_string_lossy();
+    let ending =
+        output.extension().map(|ending| format!(".{}", ending.to_string_lossy())).unwrap_or_default();
+    output.with_file_name(format!("{stem}-{k}{ending}"))
+}
+
+fn tell(drawn: &Drawn) {
+    let filled = if drawn.filled_m > 0.0 {
+        format!(", {:.1} mm over filled holes", drawn.filled_m * 1e3)
+    } else {
+        String::new()
+    };
     out::say(&format!(
-        "{} rows, {:.1} mm drawn, lean up to {:.2} deg, {} dips",
+        "{} rows, {:.1} mm drawn{filled}, lean up to {:.2} deg, {} dips",
         drawn.rows.len(),
         drawn.drawn_m * 1e3,
         drawn.lean_max_rad.to_degrees(),
         drawn.dips
     ));
-    Ok(End::Complete)
 }
 
 /// The words of `draw plot`.
@@ -197,110 +254,4 @@ fn rows(path: &Path, profile: &Profile) -> Result<Vec<Row>, Failure> {
     decoder.push(&bytes, &mut findings, &mut take);
     decoder.finish(&mut findings, &mut take);
     Ok(rows)
-}
-
-/// The words of `draw rehearse`.
-#[derive(Debug, Args)]
-pub(crate) struct RehearseWords {
-    #[command(flatten)]
-    rig: Rig,
-    /// How many seeds, each on a plane and on a cylinder
-    #[arg(long, value_name = "N", default_value_t = 3)]
-    seeds: u64,
-    /// The first seed
-    #[arg(long, value_name = "SEED", default_value_t = 0)]
-    seed: u64,
-    /// Amplitude of the truth's bumps
-    #[arg(long, value_name = "METRES", default_value_t = 0.0003)]
-    bumps: f64,
-    /// Print one JSON object per rehearsal and the sum last
-    #[arg(long)]
-    json: bool,
-    /// Keep what the last rehearsal made in this folder: orbit.csv, captures, surface.npz, path.csv, pictures
-    #[arg(long, value_name = "FOLDER")]
-    keep: Option<PathBuf>,
-}
-
-/// What every rehearsal must stay below.
-const MOST_HEIGHT_RMS_M: f64 = 0.000_3;
-
-pub(crate) fn run_rehearse(words: &RehearseWords) -> Result<End, Failure> {
-    let profile = words.rig.required()?;
-    let bar = out::bar("rehearsing", words.seeds * 2);
-    let mut outcomes: Vec<(bool, Rehearsal)> = Vec::new();
-    let mut failures = Vec::new();
-    let mut last = None;
-    for seed in words.seed..words.seed.saturating_add(words.seeds) {
-        for cylinder in [false, true] {
-            let config = RehearseConfig { seed, cylinder, flaws: Flaws::default(), bumps_m: words.bumps };
-            match rehearse(&profile, &config) {
-                Ok(made) => {
-                    outcomes.push((cylinder, made.outcome.clone()));
-                    last = Some(made);
-                }
-                Err(error) => failures
-                    .push(format!("seed {seed}, {}: {error}", if cylinder { "cylinder" } else { "plane" })),
-            }
-            bar.inc(1);
-        }
-    }
-    bar.finish_and_clear();
-    if words.json {
-        let lines: Vec<String> = outcomes.iter().map(|(_, outcome)| outcome.json().line()).collect();
-        out::result(&(lines.join("\n") + "\n" + &sum_json(&outcomes, failures.len()).line()))?;
-    } else {
-        out::result(&sum_text(&outcomes, &failures))?;
-    }
-    for failure in &failures {
-        out::say(failure);
-    }
-    if let (Some(folder), Some(made)) = (&words.keep, last) {
-        super::surface::keep(folder, &profile, &made)?;
-    }
-    let good =
-        failures.is_empty() && outcomes.iter().all(|(_, outcome)| outcome.height_rms_m < MOST_HEIGHT_RMS_M);
-    Ok(if good { End::Complete } else { End::Partial })
-}
-
-fn most(outcomes: &[(bool, Rehearsal)], of: &dyn Fn(&Rehearsal) -> f64) -> f64 {
-    outcomes.iter().map(|(_, outcome)| of(outcome)).fold(0.0, f64::max)
-}
-
-fn coverage(covered: &[bool]) -> Option<f64> {
-    #[allow(clippy::cast_precision_loss)] // a few hundred
-    let share = covered.iter().filter(|&&held| held).count() as f64 / covered.len() as f64;
-    (!covered.is_empty()).then_some(share)
-}
-
-fn sums(outcomes: &[(bool, Rehearsal)]) -> [(&'static str, Option<f64>); 7] {
-    let radius: Vec<bool> = outcomes.iter().filter_map(|(_, outcome)| outcome.radius_covered).collect();
-    let direction: Vec<bool> = outcomes.iter().map(|(_, outcome)| outcome.direction_covered).collect();
-    let all = |value: f64| (!outcomes.is_empty()).then_some(value);
-    [
-        ("height_rms_max_m", all(most(outcomes, &|o| o.height_rms_m))),
-        ("height_error_max_m", all(most(outcomes, &|o| o.height_max_m))),
-        ("radius_error_max_m", all(most(outcomes, &|o| o.radius_error_m.map_or(0.0, f64::abs)))),
-        ("direction_error_max_rad", all(most(outcomes, &|o| o.direction_error_rad))),
-        ("drawn_error_max_m", all(most(outcomes, &|o| o.drawn_error_m))),
-        ("radius_interval_coverage", coverage(&radius)),
-        ("direction_interval_coverage", coverage(&direction)),
-    ]
-}
-
-fn sum_json(outcomes: &[(bool, Rehearsal)], failures: usize) -> Json {
-    let mut members = vec![
-        ("rehearsals".to_owned(), Json::count(outcomes.len())),
-        ("failures".to_owned(), Json::count(failures)),
-    ];
-    members.extend(sums(outcomes).map(|(name, value)| (name.to_owned(), Json::number_or_null(value))));
-    Json::Map(members)
-}
-
-fn sum_text(outcomes: &[(bool, Rehearsal)], failures: &[String]) -> String {
-    let mut text = format!("rehearsals,{}\nfailures,{}\n", outcomes.len(), failures.len());
-    for (name, value) in sums(outcomes) {
-        let value = value.map_or_else(|| "-".to_owned(), |value| format!("{value:.3e}"));
-        text.push_str(&format!("{name},{value}\n"));
-    }
-    text
 }

@@ -1,8 +1,10 @@
 //! `fieldlab draw`: surfaces, samples, captures and constants of robots that draw.
 
+mod capture;
 mod check;
 mod constants;
 mod make;
+mod rehearse;
 mod rig;
 mod surface;
 
@@ -20,7 +22,7 @@ pub(crate) struct Words {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Wrist captures: fake one, check one, turn one into points
-    Capture(surface::CaptureWords),
+    Capture(capture::CaptureWords),
     /// Judge a samples file, and plan it when a rig and its joints are given; exit with 3 when it is refused
     Check(check::Words),
     /// The motion constants: render the generated files, check them, look values up
@@ -34,21 +36,21 @@ enum Command {
     /// A picture of a path on its surface: pen, speed, dips and the rows that fail
     Plot(make::PlotWords),
     /// The whole chain from orbit to checked path against a known truth
-    Rehearse(make::RehearseWords),
+    Rehearse(rehearse::RehearseWords),
     /// Surfaces: fit one from captures, look at one
     Surface(surface::SurfaceWords),
 }
 
 pub(crate) fn run(words: &Words) -> Result<End, Failure> {
     match &words.command {
-        Command::Capture(words) => surface::run_capture(words),
+        Command::Capture(words) => capture::run_capture(words),
         Command::Check(words) => check::run(words),
         Command::Constants(words) => constants::run(words),
         Command::Orbit(words) => make::run_orbit(words),
         Command::Path(words) => make::run_path(words),
         Command::PathPlanCheck(words) => check::path_plan_check(words),
         Command::Plot(words) => make::run_plot(words),
-        Command::Rehearse(words) => make::run_rehearse(words),
+        Command::Rehearse(words) => rehearse::run_rehearse(words),
         Command::Surface(words) => surface::run_surface(words),
     }
 }

@@ -1,19 +1,19 @@
-//! `fieldlab draw surface` and `fieldlab draw capture`.
+//! `fieldlab draw surface`.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::{Args, Subcommand};
-use fieldlab_draw::camera::{Chance, Flaws, picture};
-use fieldlab_draw::capture::{Capture, CloudConfig, CloudPoint, Found, load, save};
+use fieldlab_draw::capture::{CloudConfig, CloudPoint, Found, save};
 use fieldlab_draw::json::{Json, twelve_digits};
-use fieldlab_draw::math::{Rigid, apply, scale};
+use fieldlab_draw::math::{apply, scale};
 use fieldlab_draw::plot;
 use fieldlab_draw::profile::Profile;
 use fieldlab_draw::rehearse::{Made, map};
-use fieldlab_draw::surface::{Fit, Surface, sidecar};
+use fieldlab_draw::surface::{Fit, Surface, obj, sidecar};
 use fieldlab_store::{Disk, replace};
 
+use super::capture::{awaited, tell};
 use super::make::refused;
 use super::rig::{Rig, Stand};
 use crate::exit::{End, Failure};
@@ -38,6 +38,17 @@ enum SurfaceCommand {
     },
     /// Fit and fuse a surface from captures and the touched point at which the arm stands
     Fit(FitWords),
+    /// A surface as triangles, Wavefront OBJ in the root frame
+    Mesh {
+        /// The file
+        surface: PathBuf,
+        /// Distance between vertices
+        #[arg(long, value_name = "METRES", default_value_t = 0.001)]
+        step: f64,
+        /// Where the OBJ is written; stdout when not given
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
     /// A surface's height map as SVG
     Plot {
         /// The file
@@ -56,6 +67,12 @@ struct FitWords {
     rig: Rig,
     #[command(flatten)]
     stand: Stand,
+    /// How many captures there will be; without it, those that are there
+    #[arg(long, value_name = "N")]
+    count: Option<u32>,
+    /// Wait so long for each capture's marker
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.0)]
+    wait: f64,
     /// Where surface.npz is written; surface.json goes beside it
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
@@ -80,6 +97,11 @@ pub(crate) fn run_surface(words: &SurfaceWords) -> Result<End, Failure> {
             Ok(End::Complete)
         }
         SurfaceCommand::Fit(words) => run_fit(words),
+        SurfaceCommand::Mesh { surface, step, output } => {
+            let mesh = obj(&read_surface(surface)?, *step).map_err(Failure::input)?;
+            out::result_or_file(&mesh, output.as_deref())?;
+            Ok(End::Complete)
+        }
         SurfaceCommand::Plot { surface, output } => {
             out::result_or_file(&plot::height_map(&read_surface(surface)?), output.as_deref())?;
             Ok(End::Complete)
@@ -125,8 +147,12 @@ fn run_fit(words: &FitWords) -> Result<End, Failure> {
     let up = profile.base_in_root.direction(scale(apply(&posture.rotation, profile.chain.tool_axis), -1.0));
     let mut cloud: Vec<CloudPoint> = Vec::new();
     let mut count = 0;
-    for k in 1.. {
-        match load(&mut Disk::new(), &words.captures, k).map_err(Failure::input)? {
+    for k in 1..=words.count.unwrap_or(u32::MAX) {
+        match awaited(&words.captures, k, words.wait)? {
+            Found::NotYet if words.count.is_some() => {
+                out::say(&format!("capture {k} has no marker yet"));
+                return Ok(End::Partial);
+            }
             Found::NotYet => break,
             Found::Whole { capture, proven } => {
                 tell(&capture, proven);
@@ -155,15 +181,6 @@ fn run_fit(words: &FitWords) -> Result<End, Failure> {
     Ok(End::Complete)
 }
 
-fn tell(capture: &Capture, proven: bool) {
-    if capture.legacy {
-        out::say(&format!("capture {} has no schema: an older tool wrote it", capture.k));
-    }
-    if !proven {
-        out::say(&format!("capture {}: its marker is empty and proves nothing about the archive", capture.k));
-    }
-}
-
 fn write_surface(path: &Path, profile: &Profile, surface: &Surface, fit: &Fit) -> Result<(), Failure> {
     let extras = vec![(
         "fit".to_owned(),
@@ -173,7 +190,7 @@ fn write_surface(path: &Path, profile: &Profile, surface: &Surface, fit: &Fit) -
             ("rms_m", Json::number_or_null(Some(fit.rms_m))),
             ("plane_rms_m", Json::number_or_null(Some(fit.plane_rms_m))),
             ("radius_interval_m", Json::number_or_null(fit.radius_interval_m)),
-            ("direction_interval_rad", Json::number_or_null(Some(fit.direction_interval_rad))),
+            ("direction_interval_rad", Json::number_or_null(fit.direction_interval_rad)),
             ("reason", Json::text(&fit.reason)),
         ]),
     )];
@@ -201,128 +218,4 @@ pub(super) fn keep(folder: &Path, profile: &Profile, made: &Made) -> Result<(), 
         folder.display()
     ));
     Ok(())
-}
-
-/// The words of `draw capture`.
-#[derive(Debug, Args)]
-pub(crate) struct CaptureWords {
-    #[command(subcommand)]
-    command: CaptureCommand,
-}
-
-#[derive(Debug, Subcommand)]
-enum CaptureCommand {
-    /// A capture of a known surface by cameras that are not there
-    Fake {
-        /// The folder that gets capture-<k>.npz and .done
-        folder: PathBuf,
-        /// The true surface
-        #[arg(long, value_name = "FILE")]
-        surface: PathBuf,
-        /// The capture's number
-        #[arg(long, default_value_t = 1)]
-        k: u32,
-        /// The seed of noise, gaps and outliers
-        #[arg(long, default_value_t = 0)]
-        seed: u64,
-        #[command(flatten)]
-        rig: Rig,
-        #[command(flatten)]
-        stand: Stand,
-    },
-    /// Whether a capture is whole; exit with 3 when it is not there yet
-    Check {
-        /// The folder of the capture
-        folder: PathBuf,
-        /// The capture's number
-        #[arg(long, default_value_t = 1)]
-        k: u32,
-    },
-    /// The trusted points in the root frame, x,y,z in metres
-    Cloud {
-        /// The folder of the capture
-        folder: PathBuf,
-        /// The capture's number
-        #[arg(long, default_value_t = 1)]
-        k: u32,
-        #[command(flatten)]
-        rig: Rig,
-        /// Where the points are written; stdout when not given
-        #[arg(short, long, value_name = "FILE")]
-        output: Option<PathBuf>,
-    },
-}
-
-pub(crate) fn run_capture(words: &CaptureWords) -> Result<End, Failure> {
-    match &words.command {
-        CaptureCommand::Fake { folder, surface, k, seed, rig, stand } => {
-            let profile = rig.required()?;
-            let surface = read_surface(surface)?;
-            let start = stand
-                .optional()?
-                .ok_or_else(|| Failure::input(anyhow::anyhow!("give --joints: where the cameras stand")))?;
-            let posture = profile.chain.posture(&start.joints_rad, start.carriage_m);
-            let final_in_base = Rigid { rotation: posture.rotation, translation_m: posture.final_m };
-            let mut chance = Chance::new(*seed);
-            let views = profile.cameras.iter().map(|camera| {
-                let in_root = profile.base_in_root.then(&final_in_base).then(&camera.in_final);
-                picture(&surface, camera, &in_root, &Flaws::default(), &mut chance)
-            });
-            let capture = Capture {
-                k: *k,
-                joints_rad: start.joints_rad,
-                carriage_m: start.carriage_m,
-                t_wall_secs: 0.0,
-                views: views.collect(),
-                profile_sha: Some(profile.sha().to_owned()),
-                legacy: false,
-            };
-            save(&mut Disk::new(), folder, &capture).map_err(Failure::input)?;
-            Ok(End::Complete)
-        }
-        CaptureCommand::Check { folder, k } => {
-            match load(&mut Disk::new(), folder, *k).map_err(Failure::input)? {
-                Found::NotYet => {
-                    out::say(&format!("capture {k} has no marker yet"));
-                    Ok(End::Partial)
-                }
-                Found::Whole { capture, proven } => {
-                    tell(&capture, proven);
-                    let mut text = format!("k,{}\nlegacy,{}\nproven,{proven}\n", capture.k, capture.legacy);
-                    for view in &capture.views {
-                        let seen = view.depth.values().iter().filter(|&&raw| raw > 0).count();
-                        text.push_str(&format!(
-                            "{},{}x{} pixels, {seen} with depth, {} m per unit\n",
-                            view.role,
-                            view.depth.cols(),
-                            view.depth.rows(),
-                            twelve_digits(view.units_m)
-                        ));
-                    }
-                    out::result(&text)?;
-                    Ok(End::Complete)
-                }
-            }
-        }
-        CaptureCommand::Cloud { folder, k, rig, output } => {
-            let profile = rig.required()?;
-            match load(&mut Disk::new(), folder, *k).map_err(Failure::input)? {
-                Found::NotYet => {
-                    out::say(&format!("capture {k} has no marker yet"));
-                    Ok(End::Partial)
-                }
-                Found::Whole { capture, proven } => {
-                    tell(&capture, proven);
-                    let points = capture.points(&profile, &CloudConfig::default()).map_err(Failure::input)?;
-                    let mut text = String::new();
-                    for seen in points {
-                        let [x, y, z] = seen.point_m.map(twelve_digits);
-                        text.push_str(&format!("{x},{y},{z}\n"));
-                    }
-                    out::result_or_file(&text, output.as_deref())?;
-                    Ok(End::Complete)
-                }
-            }
-        }
-    }
 }

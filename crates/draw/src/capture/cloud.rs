@@ -47,7 +47,9 @@ impl View {
         }
         let [fx, fy, ppx, ppy] = self.intrinsics_px;
         #[allow(clippy::cast_precision_loss)] // pixels
-        Some([(col as f64 - ppx) / fx * z, (row as f64 - ppy) / fy * z, z])
+        let place = [(col as f64 - ppx) / fx, (row as f64 - ppy) / fy];
+        let [x, y] = self.lens.map_or(place, |lens| lens.undistorted(place));
+        Some([x * z, y * z, z])
     }
 
     /// The trusted points in the camera's optical frame.

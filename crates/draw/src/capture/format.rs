@@ -1,5 +1,7 @@
 //! The archive of one capture.
 
+use super::frames::RawDepth;
+use super::lens::Lens;
 use crate::constants::generated;
 use crate::error::DrawError;
 use crate::json::Json;
@@ -31,6 +33,10 @@ pub struct View {
     pub units_m: f64,
     /// fx, fy, ppx, ppy in pixels of the depth stream.
     pub intrinsics_px: [f64; 4],
+    /// The lens, when it is stored; without it the pictures count as free of distortion.
+    pub lens: Option<Lens>,
+    /// Every frame, when stored; the picture is then their median.
+    pub raw: Option<RawDepth>,
     /// One colour frame, rows × columns × RGB, when stored.
     pub color: Option<(usize, usize, Vec<u8>)>,
 }
@@ -89,6 +95,13 @@ impl Capture {
             let [fx, fy, ppx, ppy] = view.intrinsics_px;
             #[allow(clippy::cast_precision_loss)] // at most 4096
             push("intrinsics", Array::f64(&[6], vec![fx, fy, ppx, ppy, cols as f64, rows as f64])?);
+            if let Some(lens) = view.lens {
+                push("distortion", Array::f64(&[5], lens.coefficients.to_vec())?);
+            }
+            if let Some(raw) = &view.raw {
+                let values = raw.frames().iter().flat_map(|frame| frame.values().iter().copied()).collect();
+                push("raw_depth", Array::new(&[raw.frames().len(), rows, cols], Data::U16(values))?);
+            }
             if let Some((rows, cols, pixels)) = &view.color {
                 push("color", Array::new(&[*rows, *cols, 3], Data::U8(pixels.clone()))?);
             }
@@ -180,6 +193,27 @@ impl View {
                 "focal lengths above 0",
                 format!("{:?}", self.intrinsics_px),
             ));
+        }
+        if self.lens.is_some_and(|lens| !lens.is_usable()) {
+            return Err(DrawError::array(place("distortion"), "five numbers of at most 1", "others"));
+        }
+        if let Some(raw) = &self.raw {
+            let merged = raw.merged(self.units_m);
+            let frames = raw.frames().len() as u64;
+            if self.frames.is_some_and(|stated| stated != frames) {
+                return Err(DrawError::array(
+                    place("frames"),
+                    format!("the {frames} raw frames"),
+                    "another count",
+                ));
+            }
+            if merged.depth != self.depth || merged.valid != self.valid {
+                return Err(DrawError::array(
+                    place("depth"),
+                    "the median of its raw frames",
+                    "another picture",
+                ));
+            }
         }
         if let Some(frames) = self.frames.filter(|&frames| frames == 0 || frames > MAX_FRAMES) {
             return Err(DrawError::array(place("frames"), format!("1 to {MAX_FRAMES}"), frames));
@@ -284,6 +318,20 @@ fn view(archive: &Archive, role: String) -> Result<View, DrawError> {
             found,
         ));
     }
+    let lens = match archive.get(&named("distortion")) {
+        None => None,
+        Some(_) => {
+            let c = archive.f64s(&named("distortion"), &[5])?;
+            Some(Lens { coefficients: [c[0], c[1], c[2], c[3], c[4]] })
+        }
+    };
+    let raw = match archive.get(&named("raw_depth")) {
+        None => None,
+        Some(array) => Some(raw_depth(array, [rows, cols]).ok_or_else(|| {
+            let expected = format!("uint16 of shape [frames, {rows}, {cols}]");
+            DrawError::array(named("raw_depth"), expected, array.describe())
+        })?),
+    };
     let missing = || DrawError::array(named("depth"), "a full grid", "another size");
     Ok(View {
         depth: depth.ok_or_else(missing)?,
@@ -292,7 +340,19 @@ fn view(archive: &Archive, role: String) -> Result<View, DrawError> {
         frames,
         units_m: archive.f64(&named("units_m"))?,
         intrinsics_px: [intrinsics[0], intrinsics[1], intrinsics[2], intrinsics[3]],
+        lens,
+        raw,
         color,
         role,
     })
+}
+
+fn raw_depth(array: &Array, [rows, cols]: [usize; 2]) -> Option<RawDepth> {
+    match (array.shape.as_slice(), &array.data) {
+        (&[_, r, c], Data::U16(values)) if [r, c] == [rows, cols] => {
+            let frames = values.chunks(rows * cols).map(|frame| Grid::new(rows, cols, frame.to_vec()));
+            RawDepth::new(frames.collect::<Option<_>>()?).ok()
+        }
+        _ => None,
+    }
 }

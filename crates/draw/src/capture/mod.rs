@@ -7,7 +7,11 @@
 mod cloud;
 mod files;
 mod format;
+mod frames;
+mod lens;
 
 pub use cloud::{CloudConfig, CloudPoint, tool_mask};
 pub use files::{Found, load, paths, save};
 pub use format::{Capture, SCHEMA, View};
+pub use frames::{Merged, RawDepth};
+pub use lens::Lens;

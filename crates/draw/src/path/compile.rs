@@ -1,7 +1,8 @@
 //! From a design on a surface to the rows that draw it.
 
 use super::legs::{Builder, Pose};
-use super::strokes::{Stroke, Timing};
+use super::retime::{KNOT_UP_M, retime};
+use super::strokes::{ACCELERATION_M_S2, Stroke, Timing};
 use crate::check::{CheckConfig, Checker, Report};
 use crate::constants::generated;
 use crate::error::DrawError;
@@ -10,11 +11,12 @@ use crate::math::{
     unit,
 };
 use crate::plan::{PlanConfig, Start};
-use crate::profile::{Cap, DipSheet, Profile};
+use crate::profile::Profile;
 use crate::samples::{Kind, Meta, Row, write};
 use crate::surface::Surface;
 
-use super::svg::Polyline;
+use super::design::Polyline;
+use super::dips::DipPlan;
 
 /// How a design is drawn.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,6 +37,8 @@ pub struct PathConfig {
     pub origin_uv_m: [f64; 2],
     /// The design's turn on the chart, radians.
     pub turn_rad: f64,
+    /// Holes within this distance of something measured are drawn over, metres; 0 for none.
+    pub hole_fill_m: f64,
     /// Dips before and between strokes, when the tool takes ink.
     pub dips: Option<DipPlan>,
 }
@@ -50,46 +54,9 @@ impl Default for PathConfig {
             lean_deadband_rad: 0.0,
             origin_uv_m: [0.0; 2],
             turn_rad: 0.0,
+            hole_fill_m: 0.0,
             dips: None,
         }
-    }
-}
-
-/// Dips into one cap.
-#[derive(Debug, Clone, PartialEq)]
-pub struct DipPlan {
-    /// The cap's rim in the base frame, metres.
-    pub rim_m: Vec3,
-    /// Unit vector into the cap, base frame.
-    pub entry: Vec3,
-    /// How far below the rim the tip goes, metres.
-    pub plunge_m: f64,
-    /// The tool's dip sheet.
-    pub sheet: DipSheet,
-}
-
-impl DipPlan {
-    /// A plan to dip the profile's tool into the cap of this name.
-    ///
-    /// # Errors
-    /// [`DrawError::Refused`] with code `palette` when the rig has no palette, the palette no such cap, or the tool no dip sheet.
-    pub fn into_cap(profile: &Profile, name: &str) -> Result<Self, DrawError> {
-        let refuse = |reason: String| DrawError::Refused { code: "palette", reason };
-        let (palette, frame) =
-            profile.palette.as_ref().ok_or_else(|| refuse("the rig has no palette".to_owned()))?;
-        let cap: &Cap = palette
-            .caps
-            .iter()
-            .find(|cap| cap.name == name)
-            .ok_or_else(|| refuse(format!("the palette has no cap `{name}`")))?;
-        let sheet =
-            profile.tool.dip.ok_or_else(|| refuse(format!("the tool `{}` does not dip", profile.tool.id)))?;
-        Ok(Self {
-            rim_m: frame.point(cap.rim_in_palette_m),
-            entry: frame.direction([0.0, 0.0, -1.0]),
-            plunge_m: cap.plunge_m(sheet.depth_m),
-            sheet,
-        })
     }
 }
 
@@ -111,6 +78,8 @@ pub struct Drawn {
     pub report: Report,
     /// Length drawn, metres.
     pub drawn_m: f64,
+    /// Length drawn over holes that were filled in, metres.
+    pub filled_m: f64,
     /// Largest angle between tool and normal with the pen down, radians.
     pub lean_max_rad: f64,
     /// Largest angle of the normals from the first pen-down one, radians.
@@ -123,11 +92,13 @@ pub struct Drawn {
 
 /// Speeds of the descents and lifts, m/s.
 const DESCENT_M_S: f64 = 0.010;
-const FINAL_M_S: f64 = 0.003;
 const TRAVEL_M_S: f64 = 0.020;
-/// Where the final descent begins, metres above the surface.
+/// The speed and the acceleration near the surface; how near that is, and over how much more they change to the free ones, metres.
+const NEAR_M_S: f64 = 0.003;
+const NEAR_M_S2: f64 = 0.003;
 const NEAR_M: f64 = 0.005;
-const TURN_RAD_S: f64 = 0.139_626_340_159_546_36;
+const BLEND_M: f64 = 0.005;
+pub(super) const TURN_RAD_S: f64 = 0.139_626_340_159_546_36;
 const SETTLE_SECS: f64 = 1.0;
 /// Normals may swing this far from the first pen-down one, radians.
 const MOST_SWING_RAD: f64 = std::f64::consts::FRAC_PI_3;
@@ -165,6 +136,7 @@ pub fn compile(
                 text,
                 report,
                 drawn_m: laid.strokes.iter().map(Stroke::total_m).sum(),
+                filled_m: laid.strokes.iter().map(|stroke| stroke.total_m() * stroke.filled_share()).sum(),
                 lean_max_rad: laid.lean_max_rad,
                 swing_max_rad: laid.swing_max_rad,
                 dips,
@@ -191,7 +163,7 @@ struct Laid {
     swing_max_rad: f64,
 }
 
-fn refuse(code: &'static str, reason: String) -> DrawError {
+pub(super) fn refuse(code: &'static str, reason: String) -> DrawError {
     DrawError::Refused { code, reason }
 }
 
@@ -207,6 +179,7 @@ impl Laid {
             ("standoff_m", config.standoff_m, 0.005_001, 0.2),
             ("lift_m", config.lift_m, -0.003, 0.003),
             ("lean_budget_rad", config.lean_budget_rad, 0.0, 1.5),
+            ("hole_fill_m", config.hole_fill_m, 0.0, 0.02),
             ("lean_deadband_rad", config.lean_deadband_rad, 0.0, 1.5),
         ] {
             fieldlab_base::check::within(name, value, low, high)
@@ -230,7 +203,7 @@ impl Laid {
                     [config.origin_uv_m[0] + cos * x - sin * y, config.origin_uv_m[1] + sin * x + cos * y]
                 })
                 .collect();
-            strokes.push(Stroke::on(surface, &uv, config.lift_m)?);
+            strokes.push(Stroke::on(surface, &uv, config.lift_m, config.hole_fill_m)?);
         }
         let mut laid = Self {
             strokes,
@@ -328,7 +301,7 @@ impl Laid {
                     ));
                 }
                 if since_m + stroke.total_m() > plan.sheet.line_per_dip_m {
-                    self.dip(&mut builder, plan, dip_travel_m_s)?;
+                    plan.dip(&mut builder, self.hold.rotation, self.tool_axis, dip_travel_m_s)?;
                     dips += 1;
                     since_m = 0.0;
                     builder.leg(start, dip_travel_m_s, 4.0 * TURN_RAD_S)?;
@@ -336,14 +309,19 @@ impl Laid {
             }
             since_m += stroke.total_m();
             self.travel(&mut builder, surface, start, config)?;
-            builder.leg(self.over(stroke.at(0.0), NEAR_M)?, DESCENT_M_S, TURN_RAD_S)?;
-            builder.leg(self.over(stroke.at(0.0), 0.0)?, FINAL_M_S, TURN_RAD_S)?;
+            for above_m in near_surface(config.standoff_m)? {
+                builder.push(self.over(stroke.at(0.0), config.standoff_m - above_m)?, false)?;
+            }
             builder.hold(SETTLE_SECS)?;
             for s_m in stroke.ticks(config.timing, config.speed_m_s)? {
                 builder.push(self.over(stroke.at(s_m), 0.0)?, true)?;
             }
+            // The way up is the way down, backwards in time: as gentle where it leaves.
             let end = stroke.at(stroke.total_m());
-            builder.leg(self.over(end, config.standoff_m)?, DESCENT_M_S, TURN_RAD_S)?;
+            for left_m in near_surface(config.standoff_m)?.into_iter().rev().skip(1) {
+                builder.push(self.over(end, config.standoff_m - left_m)?, false)?;
+            }
+            builder.push(self.over(end, config.standoff_m)?, false)?;
         }
         builder.hold(SETTLE_SECS)?;
         Ok((builder.rows(), dips))
@@ -373,27 +351,23 @@ impl Laid {
         }
         builder.leg(to, TRAVEL_M_S, TURN_RAD_S)
     }
+}
 
-    /// Travel to the cap, hover, plunge, dwell, retract.
-    fn dip(&self, builder: &mut Builder, plan: &DipPlan, travel_m_s: f64) -> Result<(), DrawError> {
-        let entry =
-            unit(plan.entry).ok_or_else(|| refuse("palette", "the cap has no direction".to_owned()))?;
-        let held_axis = apply(&self.hold.rotation, self.tool_axis);
-        let turn = minimal_rotation(held_axis, entry)
-            .ok_or_else(|| refuse("palette", "the tool points out of the cap".to_owned()))?;
-        let rotation = mul(&turn, &self.hold.rotation);
-        let at = |along_m: f64| Pose { tip_m: add_scaled(plan.rim_m, entry, along_m), rotation };
-        let above = at(-plan.sheet.hover_m);
-        let transit = Pose { tip_m: add_scaled(above.tip_m, [0.0, 0.0, 1.0], plan.sheet.lift_m), rotation };
-        let descent = generated::PATH_DIP_DESCENT_SPEED_M_S;
-        builder.leg(transit, travel_m_s, 4.0 * TURN_RAD_S)?;
-        builder.leg(above, descent, TURN_RAD_S)?;
-        builder.leg(at(plan.plunge_m), descent, TURN_RAD_S)?;
-        builder.dip();
-        builder.hold(plan.sheet.dwell_secs)?;
-        builder.leg(above, descent, TURN_RAD_S)?;
-        builder.leg(transit, descent, TURN_RAD_S)
-    }
+/// Places on the straight way of `way_m` down to the surface at each tick, metres from its top: one profile from rest to rest, slow
+/// and gentle over the last [`NEAR_M`].
+fn near_surface(way_m: f64) -> Result<Vec<f64>, DrawError> {
+    let free = |s_m: f64| ((way_m - s_m - NEAR_M) / BLEND_M).clamp(0.0, 1.0);
+    let between = |s_m: f64, near: f64, far: f64| near + (far - near) * free(s_m);
+    let knots = |step_m: f64| {
+        let count = (way_m / step_m).ceil().max(1.0);
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a standoff is at most 0.2 m
+        let last = count as u32;
+        (0..=last).map(|k| way_m * f64::from(k) / count).collect::<Vec<f64>>()
+    };
+    let knots = knots(KNOT_UP_M);
+    let caps: Vec<f64> = knots.iter().map(|&s| between(s, NEAR_M_S, DESCENT_M_S)).collect();
+    let accelerations: Vec<f64> = knots.iter().map(|&s| between(s, NEAR_M_S2, ACCELERATION_M_S2)).collect();
+    retime(&knots, &caps, &accelerations)
 }
 
 /// The swing that is followed: none inside the deadband, all past it, with a smooth edge.

@@ -61,14 +61,7 @@ pub fn orbit(contact: Pose, tool_axis: Vec3, config: &OrbitConfig) -> Result<Vec
     }
     let up = unit(scale(apply(&contact.rotation, tool_axis), -1.0))
         .ok_or_else(|| refuse("the tool has no direction".to_owned()))?;
-    let hint = if up[0].abs() < 0.9 { [1.0, 0.0, 0.0] } else { [0.0, 1.0, 0.0] };
-    let e_u = unit(cross(up, hint)).ok_or_else(|| refuse("the view has no axes".to_owned()))?;
-    let e_v = cross(up, e_u);
-    let tilted = |axis: Vec3, sign: f64| {
-        let (sin, cos) = config.tilt_rad.sin_cos();
-        add(scale(up, cos), scale(cross(axis, up), sign * sin))
-    };
-    let views = [up, tilted(e_u, 1.0), tilted(e_u, -1.0), tilted(e_v, 1.0), tilted(e_v, -1.0)];
+    let views = views(up, config.tilt_rad).ok_or_else(|| refuse("the view has no axes".to_owned()))?;
     // A view's rotation is the touching one, carried along with the view's direction.
     let view = |direction: Vec3| Pose {
         tip_m: add_scaled(contact.tip_m, direction, config.standoff_m),
@@ -95,4 +88,16 @@ pub fn orbit(contact: Pose, tool_axis: Vec3, config: &OrbitConfig) -> Result<Vec
         from = to;
     }
     Ok(builder.rows())
+}
+
+/// Straight above, then tilted both ways about each of two axes.
+pub(super) fn views(up: Vec3, tilt_rad: f64) -> Option<[Vec3; 5]> {
+    let hint = if up[0].abs() < 0.9 { [1.0, 0.0, 0.0] } else { [0.0, 1.0, 0.0] };
+    let e_u = unit(cross(up, hint))?;
+    let e_v = cross(up, e_u);
+    let tilted = |axis: Vec3, sign: f64| {
+        let (sin, cos) = tilt_rad.sin_cos();
+        add(scale(up, cos), scale(cross(axis, up), sign * sin))
+    };
+    Some([up, tilted(e_u, 1.0), tilted(e_u, -1.0), tilted(e_v, 1.0), tilted(e_v, -1.0)])
 }

@@ -1,6 +1,7 @@
 //! One stroke on a surface: its length, its normals, and how fast it may be run through.
 
 use super::legs::ease;
+use super::retime::{KNOT_DOWN_M, retime};
 use crate::constants::generated;
 use crate::error::DrawError;
 use crate::math::{Vec3, add, add_scaled, angle_of_vectors, norm, scale, sub, unit};
@@ -21,11 +22,11 @@ pub enum Timing {
 /// Distance between knots along a stroke, metres.
 const STEP_M: f64 = 5e-5;
 /// Acceleration along a stroke and of the smoothed velocity at a corner, m/s².
-const ACCELERATION_M_S2: f64 = 0.010;
+pub(super) const ACCELERATION_M_S2: f64 = 0.010;
 /// Half width of the triangle that normals are averaged with, metres.
 const NORMAL_WINDOW_M: f64 = 0.001;
-/// Most knots of one stroke.
-const MAX_KNOTS: usize = 2_000_000;
+/// Most knots of one stroke: ten metres.
+const MAX_KNOTS: usize = 200_000;
 
 /// A stroke that lies on a surface.
 #[derive(Debug, Clone)]
@@ -38,15 +39,23 @@ pub struct Stroke {
     length: Vec<f64>,
     /// Sum of the turns up to each knot, radians.
     turns: Vec<f64>,
+    /// Knots over holes that were filled in.
+    filled: usize,
 }
 
 impl Stroke {
-    /// Lays a polyline in chart coordinates (metres) on the surface, `lift_m` off it along its normals.
+    /// Lays a polyline in chart coordinates (metres) on the surface, `lift_m` off it along its normals. Holes within `hole_fill_m` of
+    /// something measured are drawn over.
     ///
     /// # Errors
     /// [`DrawError::Refused`]: `girth` for a point off the canvas (or round too much of a cylinder), `holes` where nothing was measured,
     /// `design` for a stroke without length or with too many knots.
-    pub fn on(surface: &Surface, polyline: &[[f64; 2]], lift_m: f64) -> Result<Self, DrawError> {
+    pub fn on(
+        surface: &Surface,
+        polyline: &[[f64; 2]],
+        lift_m: f64,
+        hole_fill_m: f64,
+    ) -> Result<Self, DrawError> {
         let refuse = |code: &'static str, reason: String| DrawError::Refused { code, reason };
         let mut uv = Vec::new();
         for pair in polyline.windows(2) {
@@ -74,6 +83,7 @@ impl Stroke {
             smooth_normals: Vec::new(),
             length: Vec::new(),
             turns: Vec::new(),
+            filled: 0,
         };
         for &at in &stroke.uv {
             if !surface.contains(at) {
@@ -84,12 +94,13 @@ impl Stroke {
                 );
                 return Err(refuse("girth", reason));
             }
-            if surface.is_hole(at) {
+            if surface.is_hole_beyond(at, hole_fill_m) {
                 return Err(refuse(
                     "holes",
                     format!("nothing was measured at u {:.4}, v {:.4} m", at[0], at[1]),
                 ));
             }
+            stroke.filled += usize::from(surface.is_hole(at));
             let frame = surface.frame(at);
             stroke.points.push(add_scaled(frame.point_m, frame.normal, lift_m));
             stroke.normals.push(frame.normal);
@@ -106,6 +117,14 @@ impl Stroke {
     #[must_use]
     pub fn total_m(&self) -> f64 {
         self.length.last().copied().unwrap_or(0.0)
+    }
+
+    /// Share of it that lies over holes that were filled in.
+    #[must_use]
+    pub fn filled_share(&self) -> f64 {
+        #[allow(clippy::cast_precision_loss)] // at most two million
+        let share = self.filled as f64 / self.uv.len().max(1) as f64;
+        share
     }
 
     /// Lowest and highest `v`, metres.
@@ -201,47 +220,26 @@ impl Stroke {
                 }
                 Ok(out)
             }
-            Timing::Corner => self.retimed(speed_m_s, most),
+            Timing::Corner => self.retimed(speed_m_s),
         }
     }
 
-    /// Speeds at the knots by the corner rule and two passes, then places at the ticks.
-    fn retimed(&self, speed_m_s: f64, most_secs: f64) -> Result<Vec<f64>, DrawError> {
-        let last = self.length.len() - 1;
-        let mut squares: Vec<f64> = (0..=last).map(|k| self.cap(k, speed_m_s).powi(2)).collect();
-        squares[0] = 0.0;
-        squares[last] = 0.0;
-        for k in 1..=last {
-            let reach = squares[k - 1] + 2.0 * ACCELERATION_M_S2 * (self.length[k] - self.length[k - 1]);
-            squares[k] = squares[k].min(reach);
-        }
-        for k in (0..last).rev() {
-            let reach = squares[k + 1] + 2.0 * ACCELERATION_M_S2 * (self.length[k + 1] - self.length[k]);
-            squares[k] = squares[k].min(reach);
-        }
-        let (mut out, mut time, mut next) = (Vec::new(), 0.0, 1.0);
-        let period = generated::PERIOD_S;
-        for k in 1..=last {
-            let ds = self.length[k] - self.length[k - 1];
-            let (from, to) = (squares[k - 1].sqrt(), squares[k].sqrt());
-            if ds <= 0.0 || from + to <= 0.0 {
-                continue;
+    /// The corner rule at the stroke's own knots, and between them the lower of both.
+    fn retimed(&self, speed_m_s: f64) -> Result<Vec<f64>, DrawError> {
+        let own: Vec<f64> = (0..self.length.len()).map(|k| self.cap(k, speed_m_s)).collect();
+        let (mut knots, mut caps) = (vec![0.0], vec![own[0]]);
+        for k in 1..own.len() {
+            let (from, ds) = (self.length[k - 1], self.length[k] - self.length[k - 1]);
+            let steps = (ds / KNOT_DOWN_M).ceil().max(1.0);
+            let mut step = 1.0;
+            while step <= steps && ds > 0.0 {
+                knots.push(if step < steps { from + ds * step / steps } else { self.length[k] });
+                caps.push(if step < steps { own[k - 1].min(own[k]) } else { own[k] });
+                step += 1.0;
             }
-            let dt = 2.0 * ds / (from + to);
-            if time + dt > most_secs {
-                let reason = format!("a stroke of more than {most_secs} s");
-                return Err(DrawError::Refused { code: "ticks", reason });
-            }
-            while next * period <= time + dt {
-                let t = next * period - time;
-                let acceleration = (to - from) / dt;
-                out.push(self.length[k - 1] + from * t + 0.5 * acceleration * t * t);
-                next += 1.0;
-            }
-            time += dt;
         }
-        out.push(self.total_m());
-        Ok(out)
+        let accelerations = vec![ACCELERATION_M_S2; knots.len()];
+        retime(&knots, &caps, &accelerations)
     }
 
     /// The largest speed at a knot for which the turns met within the smoothing window stay within the acceleration:

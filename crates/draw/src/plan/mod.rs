@@ -3,6 +3,7 @@
 mod ik;
 mod law;
 mod solve;
+mod surroundings;
 mod trajectory;
 mod watch;
 

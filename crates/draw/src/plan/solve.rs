@@ -34,6 +34,54 @@ pub(super) fn solve6(mut a: [[f64; 6]; 6], mut b: [f64; 6]) -> Option<[f64; 6]> 
     Some(b)
 }
 
+/// Cholesky's factor of a symmetric matrix.
+pub(super) struct Factor {
+    lower: [[f64; 6]; 6],
+}
+
+#[allow(clippy::needless_range_loop)] // the indices are the algorithm
+impl Factor {
+    /// The factor; `None` when the matrix is not positive to rounding.
+    pub(super) fn of(a: &[[f64; 6]; 6]) -> Option<Self> {
+        let mut lower = [[0.0; 6]; 6];
+        for row in 0..6 {
+            for column in 0..=row {
+                let mut value = a[row][column];
+                for k in 0..column {
+                    value -= lower[row][k] * lower[column][k];
+                }
+                if row == column {
+                    // Also false for what is not a number.
+                    if !(value > 1e-14 && value.is_finite()) {
+                        return None;
+                    }
+                    lower[row][row] = value.sqrt();
+                } else {
+                    lower[row][column] = value / lower[column][column];
+                }
+            }
+        }
+        Some(Self { lower })
+    }
+
+    /// The solution for the right side `b`.
+    pub(super) fn solve(&self, mut b: [f64; 6]) -> [f64; 6] {
+        for row in 0..6 {
+            for k in 0..row {
+                b[row] -= self.lower[row][k] * b[k];
+            }
+            b[row] /= self.lower[row][row];
+        }
+        for row in (0..6).rev() {
+            for k in row + 1..6 {
+                b[row] -= self.lower[k][row] * b[k];
+            }
+            b[row] /= self.lower[row][row];
+        }
+        b
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,15 +3,14 @@
 use fieldlab_base::ConfigError;
 
 use super::law::{Law, Planner, Start, Tick};
+use super::surroundings::{SelfWatch, Singularity};
 use super::trajectory::Trajectory;
 use crate::findings::{Code, Finding, Findings, Place};
 use crate::json::Json;
 use crate::math::{Rigid, Vec3, angle_between, norm, sub};
-use crate::profile::{Chain, JOINTS, Limits, Posture, Profile, Workspace};
+use crate::profile::{Body, Chain, JOINTS, Limits, Profile, Workspace};
 use crate::samples::{Header, Mode, Row};
 
-/// Rows between two looks at the singular values: they move slowly and cost as much as a tick.
-const SINGULAR_EVERY: u64 = 20;
 /// Bins of the model error's distribution, one micrometre each.
 const BINS: usize = 4000;
 
@@ -32,6 +31,8 @@ pub struct PlanConfig {
     pub start: Start,
     /// The profile's limits, workspace and base, when there is a profile; used in strict mode.
     pub rig: Option<(Limits, Workspace, Rigid)>,
+    /// What the arm can hit itself with, when the profile says; used in strict mode.
+    pub body: Option<Body>,
     /// Whether the header's tip is planned with instead of the chain's; the rules have judged it then.
     pub tip_from_header: bool,
     /// Whether to keep the whole joint trajectory.
@@ -56,6 +57,7 @@ impl PlanConfig {
             law: Law::compiled(),
             start,
             rig: Some((profile.limits, profile.workspace, profile.base_in_root)),
+            body: profile.body.clone(),
             tip_from_header: false,
             keep_trajectory: true,
         })
@@ -155,6 +157,7 @@ mod at {
     pub(super) const ORIENTATION: usize = 11;
     pub(super) const SINGULAR: usize = 12;
     pub(super) const WORKSPACE: usize = 13;
+    pub(super) const SELF: usize = 14;
 }
 
 /// Plans row after row and judges every tick. It sees each row one row late, because the law looks one row ahead.
@@ -178,6 +181,8 @@ pub struct Watch {
     bins: Vec<u32>,
     trajectory: Option<Trajectory>,
     carriage_ik: bool,
+    singularity: Singularity,
+    self_watch: Option<SelfWatch>,
 }
 
 impl Watch {
@@ -214,6 +219,7 @@ impl Watch {
             Peak::new("orientation_error_rad", Some(law.max_orientation_error_rad), false),
             Peak::new("smallest_singular_value", limits.and_then(|l| l.min_singular_value), true),
             Peak::new("workspace_clearance_m", limits.map(|l| l.workspace_clearance_m), true),
+            Peak::new("self_clearance_m", config.body.as_ref().map(|body| body.clearance_m), true),
         ];
         let mut watch = Self {
             planner,
@@ -232,6 +238,8 @@ impl Watch {
             bins: vec![0; BINS],
             trajectory: config.keep_trajectory.then(Trajectory::default),
             carriage_ik: header.uses_carriage() && carriage,
+            singularity: Singularity::new(),
+            self_watch: config.body.clone().map(|body| SelfWatch::new(body, &config.chain)),
             config,
         };
         watch.judge_start(findings);
@@ -401,7 +409,7 @@ impl Watch {
         }
         self.errors(index, row, &tick, out);
         if self.config.mode == Mode::Strict {
-            self.surroundings(index, next.is_none(), out);
+            self.surroundings(index, &tick, out);
         }
         if let Some(trajectory) = &mut self.trajectory {
             trajectory.push(row, &tick);
@@ -497,15 +505,22 @@ impl Watch {
         }
     }
 
-    /// Singularity and the workspace's walls, which the reference does not know.
-    fn surroundings(&mut self, index: u64, last: bool, out: &mut Findings) {
+    /// Singularity, the arm itself and the workspace's walls, which the reference does not know.
+    fn surroundings(&mut self, index: u64, tick: &Tick, out: &mut Findings) {
         let place = Place::Row(index);
         let posture = *self.planner.posture();
-        if index.is_multiple_of(SINGULAR_EVERY) || last {
-            let smallest = smallest_singular_value(&posture);
-            self.peaks[at::SINGULAR].take(smallest, index, "");
-            if let Some(limit) = self.peaks[at::SINGULAR].limit.filter(|&limit| smallest < limit) {
-                out.push(Finding::below(Code::Singular, place, "jacobian", smallest, limit));
+        let smallest = self.singularity.smallest(&posture);
+        self.peaks[at::SINGULAR].take(smallest, index, "");
+        if let Some(limit) = self.peaks[at::SINGULAR].limit.filter(|&limit| smallest < limit) {
+            out.push(Finding::below(Code::Singular, place, "jacobian", smallest, limit));
+        }
+        let mut joints_rad = [0.0; JOINTS];
+        joints_rad.copy_from_slice(&tick.positions[..JOINTS]);
+        let looked = self.self_watch.as_mut().and_then(|watch| watch.look(&self.config.chain, &joints_rad));
+        if let Some((gap_m, links)) = looked {
+            self.peaks[at::SELF].take(gap_m, index, &links);
+            if let Some(limit) = self.peaks[at::SELF].limit.filter(|&limit| gap_m < limit) {
+                out.push(Finding::below(Code::SelfClearance, place, links, gap_m, limit));
             }
         }
         let Some((limits, workspace, base_in_root)) = self.config.rig else { return };
@@ -520,11 +535,4 @@ impl Watch {
             out.push(Finding::below(Code::Workspace, place, "workspace", least, limit));
         }
     }
-}
-
-/// The smallest singular value of the six joints' Jacobian, metres and radians mixed as they come.
-fn smallest_singular_value(posture: &Posture) -> f64 {
-    let jacobian = posture.jacobian();
-    let matrix = nalgebra::Matrix6::from_fn(|row, column| jacobian[row][column]);
-    matrix.singular_values().min()
 }

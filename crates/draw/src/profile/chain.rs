@@ -53,6 +53,18 @@ pub struct Posture {
 }
 
 impl Chain {
+    /// The frame behind each joint in the base frame, the base's own first; joints in radians.
+    #[must_use]
+    pub fn frames(&self, joints_rad: &[f64; JOINTS]) -> [Rigid; JOINTS + 1] {
+        let mut out = [Rigid::IDENTITY; JOINTS + 1];
+        for (index, joint) in self.joints.iter().enumerate() {
+            let turned =
+                Rigid { rotation: rotation_about(joint.axis, joints_rad[index]), translation_m: [0.0; 3] };
+            out[index + 1] = out[index].then(&joint.origin).then(&turned);
+        }
+        out
+    }
+
     /// The pose of the final link and the tip: joints in radians, carriage in metres (ignored without one).
     #[must_use]
     pub fn posture(&self, joints_rad: &[f64; JOINTS], carriage_m: f64) -> Posture {

@@ -4,11 +4,13 @@
 //! filled in from another rig: what is missing is refused, except a measured tip, which falls back to the nominal tip of the
 //! same tool. The digest covers the profile and every file it names, and stands beside the constants' digest in what we write.
 
+mod body;
 mod chain;
 mod rig;
 mod tool;
 mod urdf;
 
+pub use body::{Body, Capsule};
 pub use chain::{AXES, Chain, ChainJoint, JOINTS, Posture};
 pub use rig::{REFERENCE_LEFT, REFERENCE_RIGHT, SIX_JOINT, Shipped};
 pub use tool::{Cap, DipSheet, PALETTE_SCHEMA, Palette, TOOL_SCHEMA, Tool};
@@ -19,6 +21,7 @@ use std::path::Path;
 use fieldlab_base::{ConfigError, check};
 use sha2::{Digest, Sha256};
 
+use crate::capture::Lens;
 use crate::constants::{generated, hex};
 use crate::error::DrawError;
 use crate::json::{Fields, Json};
@@ -38,6 +41,8 @@ pub struct Optics {
     pub units_m: f64,
     /// Nearest and farthest depth that is trusted, metres.
     pub range_m: [f64; 2],
+    /// The lens, when the profile describes it.
+    pub lens: Option<Lens>,
 }
 
 /// One depth camera that moves with the final link.
@@ -118,6 +123,8 @@ pub struct Profile {
     pub workspace: Workspace,
     /// What a path may do.
     pub limits: Limits,
+    /// What the arm can hit itself with, when the profile describes it.
+    pub body: Option<Body>,
     /// Joints (radians) and carriage (metres) in which the arm rests over its work, when stated: where a rehearsal touches.
     pub rest: Option<([f64; JOINTS], f64)>,
     digest: String,
@@ -205,10 +212,18 @@ impl Profile {
             palette,
             workspace: workspace(fields.required("workspace")?)?,
             limits: limits(fields.optional("limits"))?,
+            body: fields.optional("body").map(|json| Body::from_json(json, &urdf, &base_link)).transpose()?,
             rest: fields.optional("rest").map(rest).transpose()?,
             digest: String::new(),
         };
         fields.finish()?;
+        if let (Some(body), Some((joints_rad, _))) = (&profile.body, &profile.rest) {
+            let (gap_m, [a, b]) = body.least_m(&profile.chain, joints_rad);
+            if gap_m < body.clearance_m {
+                let found = format!("{gap_m:.4} m at rest between capsules {a} and {b}");
+                return Err(ConfigError::new("body.clearance_m", "capsules apart at rest", found).into());
+            }
+        }
         let sources = Json::map([
             ("palette", palette_digest),
             ("profile", document),
@@ -469,8 +484,12 @@ fn camera(path: &str, json: &Json, urdf: &Urdf, final_link: &str) -> Result<Came
             .into());
     }
     let units_m = check::within(&fields.path_of("units_m"), fields.number("units_m")?, 1e-6, 0.01)?;
+    let lens = fields.optional_numbers("distortion")?.map(|coefficients| Lens { coefficients });
+    if lens.is_some_and(|lens| !lens.is_usable()) {
+        return Err(fields.refuse("distortion", "k1, k2, p1, p2, k3 of at most 1", "others").into());
+    }
     fields.finish()?;
-    let optics = Optics { intrinsics_px: [fx, fy, ppx, ppy], size_px, units_m, range_m };
+    let optics = Optics { intrinsics_px: [fx, fy, ppx, ppy], size_px, units_m, range_m, lens };
     Ok(Camera { role: role.to_owned(), in_final, optics })
 }
 

@@ -24,6 +24,10 @@ pub struct DipSheet {
     pub lift_m: f64,
     /// How much line one dip is good for, metres.
     pub line_per_dip_m: f64,
+    /// What the body keeps from a cap's wall, metres.
+    pub wall_margin_m: f64,
+    /// What the tip keeps from a cap's floor, metres.
+    pub floor_clearance_m: f64,
 }
 
 /// What is printed about a tool: its silhouette, its working point, its tolerances.
@@ -75,6 +79,31 @@ impl Tool {
         };
         fields.finish()?;
         Ok(tool)
+    }
+
+    /// The widest radius of the body up to `above_m` back from its tip, metres: its silhouette is straight between the stated places.
+    ///
+    /// ```
+    /// # use fieldlab_draw::profile::REFERENCE_RIGHT;
+    /// // The ballpoint widens from 1 mm at its tip to 16 mm at 35 mm behind it.
+    /// let tool = REFERENCE_RIGHT.profile()?.tool;
+    /// assert!((tool.widest_m(0.007) - 0.004).abs() < 1e-12);
+    /// # Ok::<(), fieldlab_draw::DrawError>(())
+    /// ```
+    #[must_use]
+    pub fn widest_m(&self, above_m: f64) -> f64 {
+        let Some(&(end_m, tip_radius_m)) = self.silhouette_m.last() else { return 0.0 };
+        let cut_m = end_m - above_m.max(0.0);
+        let mut widest = tip_radius_m;
+        for pair in self.silhouette_m.windows(2).rev() {
+            let [(z0, r0), (z1, r1)] = [pair[0], pair[1]];
+            if z1 < cut_m {
+                break;
+            }
+            let from = z0.max(cut_m);
+            widest = widest.max(r1).max(r0 + (r1 - r0) * (from - z0) / (z1 - z0));
+        }
+        widest
     }
 
     /// The tip in the mount's frame: the measured one when there is one, else the nominal one of this same tool.
@@ -139,8 +168,12 @@ fn dip_sheet(json: &Json) -> Result<DipSheet, ConfigError> {
         hover_m: check::within("tool.dip.hover_m", fields.number("hover_m")?, 0.0, 0.2)?,
         lift_m: check::within("tool.dip.lift_m", fields.number("lift_m")?, 0.0, 0.5)?,
         line_per_dip_m: check::positive("tool.dip.line_per_dip_m", fields.number("line_per_dip_m")?)?,
+        wall_margin_m: fields.optional_number("wall_margin_m")?.unwrap_or(0.001_5),
+        floor_clearance_m: fields.optional_number("floor_clearance_m")?.unwrap_or(0.000_5),
     };
     fields.finish()?;
+    check::within("tool.dip.wall_margin_m", sheet.wall_margin_m, 0.0, 0.05)?;
+    check::within("tool.dip.floor_clearance_m", sheet.floor_clearance_m, 0.0, 0.05)?;
     Ok(sheet)
 }
 

@@ -4,12 +4,13 @@
 //! samples by the median of its residuals, and the refinement weighs residuals by Tukey's biweight at a scale taken from their own
 //! median. A depth camera's noise lies along its rays, not across the surface; on a slanted ray it moves a point along the surface
 //! too, and a fit of plain distances then finds too small a radius, by half a millimetre per millimetre of noise. So where the eyes
-//! are known, a cylinder's residual is taken along the ray and its slope where the ray meets the model. Intervals come from residuals gathered in 10 mm patches, so that a surface that is not quite the shape widens them.
+//! are known, a cylinder's residual is taken along the ray and its slope where the ray meets the model.
 
 use nalgebra::{Matrix3, SMatrix, SVector, SymmetricEigen};
 
 use super::chart::{Chart, Shape};
 use super::fuse::median;
+use super::intervals::{WAYS, Ways, Witness, half_widths};
 use crate::error::DrawError;
 use crate::math::{Vec3, add, add_scaled, column, cross, dot, finite, from_columns, norm, scale, sub, unit};
 
@@ -53,22 +54,18 @@ pub struct Fit {
     pub plane_rms_m: f64,
     /// The cylinder's rms and radius, when one was found, metres.
     pub cylinder: Option<(f64, f64)>,
-    /// Half width of the 95 % interval of the radius, metres.
+    /// Half width of the 95 % interval of the radius, metres; absent for a plane and where the points do not carry it.
     pub radius_interval_m: Option<f64>,
-    /// Half width of the 95 % interval of the axis' (or normal's) direction, radians, the larger of its two ways.
-    pub direction_interval_rad: f64,
+    /// With 95 % the true axis (or normal) is within this angle of the found one, radians.
+    pub direction_interval_rad: Option<f64>,
     /// Why this shape.
     pub reason: String,
 }
 
 /// Most points that a fit looks at; more are thinned evenly.
 const MOST_POINTS: usize = 20_000;
-/// Side of the patches whose residuals count as one, metres.
-const PATCH_M: f64 = 0.010;
 /// Tukey's constant for 95 % efficiency with normal noise.
 const TUKEY: f64 = 4.685;
-/// Two-sided 95 % of Student's t for some thirty patches.
-const T95: f64 = 2.04;
 
 /// Fits a chart. `eyes` are the places of the cameras that saw the points, one for each point, when they are known.
 ///
@@ -90,7 +87,7 @@ pub fn fit(points: &[Vec3], eyes: Option<&[Vec3]>, config: &FitConfig) -> Result
         return Err(refuse(format!("{} points, at least 20 are needed", cloud.len())));
     }
     let hint = unit(config.normal_hint).ok_or_else(|| refuse("the normal hint has no length".to_owned()))?;
-    let plane = fit_plane(&cloud, config.robust)?;
+    let plane = fit_plane(&cloud, &seen, config.robust)?;
     let side = dot(plane.normal, hint);
     if side.abs() < 0.1 {
         return Err(refuse(format!(
@@ -114,7 +111,9 @@ pub fn fit(points: &[Vec3], eyes: Option<&[Vec3]>, config: &FitConfig) -> Result
         (Some(found), true) => (found.rms, found.share, found.scale),
         _ => (plane.rms, plane.share, plane.scale),
     };
-    let (direction_interval_rad, radius_interval_m) = intervals(&chart, &seen, scale_m);
+    let (tilts, ways) = if chart.radius_m().is_some() { ([2, 3], WAYS) } else { ([1, 2], 3) };
+    let widths = witnesses(&chart, &seen, scale_m, config.robust)
+        .and_then(|witnesses| half_widths(&witnesses, tilts, ways));
     Ok(Fit {
         chart,
         points: cloud.len(),
@@ -122,8 +121,8 @@ pub fn fit(points: &[Vec3], eyes: Option<&[Vec3]>, config: &FitConfig) -> Result
         rms_m,
         plane_rms_m: plane.rms,
         cylinder: summary,
-        radius_interval_m,
-        direction_interval_rad,
+        radius_interval_m: widths.filter(|_| ways == WAYS).map(|widths| widths.radius_m),
+        direction_interval_rad: widths.map(|widths| widths.direction_rad),
         reason,
     })
 }
@@ -191,7 +190,7 @@ impl Lottery {
     }
 }
 
-fn fit_plane(cloud: &[Vec3], robust: bool) -> Result<Plane, DrawError> {
+fn fit_plane(cloud: &[Vec3], seen: &[Seen], robust: bool) -> Result<Plane, DrawError> {
     let mut weights = vec![1.0; cloud.len()];
     if robust {
         let start = sampled_plane(cloud).ok_or_else(|| refuse("the points lie on a line".to_owned()))?;
@@ -201,10 +200,48 @@ fn fit_plane(cloud: &[Vec3], robust: bool) -> Result<Plane, DrawError> {
     for _ in 0..if robust { 15 } else { 0 } {
         plane = weighted_plane(cloud, &reweigh(cloud, &(plane.center, plane.normal)))?;
     }
+    if seen.iter().any(|p| p.eye.is_some()) {
+        for _ in 0..10 {
+            plane = plane.along_rays(cloud, seen, robust);
+        }
+    }
     let residuals: Vec<f64> = cloud.iter().map(|&p| dot(sub(p, plane.center), plane.normal)).collect();
     plane.scale = scale_of(&residuals);
     (plane.rms, plane.share) = inliers(&residuals, plane.scale, robust);
     Ok(plane)
+}
+
+impl Plane {
+    /// Where the ray of a seen point meets the plane; the point itself when its eye is not known or its ray does not meet it.
+    fn foot(&self, seen: &Seen) -> Vec3 {
+        let height = dot(sub(seen.point, self.center), self.normal);
+        let along = seen.eye.and_then(|eye| unit(sub(seen.point, eye)));
+        match along.map(|along| (along, dot(along, self.normal))) {
+            Some((along, closing)) if closing.abs() > 0.05 => {
+                add_scaled(seen.point, along, -height / closing)
+            }
+            _ => seen.point,
+        }
+    }
+
+    /// One step of the weighted fit with every slope taken where its ray meets the plane. At the points themselves slope and
+    /// residual would share their noise, and slanted views would tilt the plane by some milliradians.
+    fn along_rays(self, cloud: &[Vec3], seen: &[Seen], robust: bool) -> Self {
+        let Some((e_u, e_v)) = in_plane(self.normal) else { return self };
+        let weights =
+            if robust { reweigh(cloud, &(self.center, self.normal)) } else { vec![1.0; cloud.len()] };
+        let (mut normal, mut right) = (Matrix3::<f64>::zeros(), SVector::<f64, 3>::zeros());
+        for (p, w) in seen.iter().zip(weights) {
+            let d = sub(self.foot(p), self.center);
+            let slope = SVector::<f64, 3>::new(1.0, dot(d, e_u), dot(d, e_v));
+            normal += slope * slope.transpose() * w;
+            right += slope * (w * dot(sub(p.point, self.center), self.normal));
+        }
+        let Some(step) = normal.cholesky().map(|solver| solver.solve(&right)) else { return self };
+        let turned = add_scaled(add_scaled(self.normal, e_u, -step[1]), e_v, -step[2]);
+        let center = add_scaled(self.center, self.normal, step[0]);
+        unit(turned).map_or(self, |normal| Self { center, normal, ..self })
+    }
 }
 
 fn reweigh(cloud: &[Vec3], (center, normal): &(Vec3, Vec3)) -> Vec<f64> {
@@ -485,12 +522,10 @@ fn cylinder_chart(found: &Cylinder, cloud: &[Vec3], hint: Option<Vec3>) -> Resul
     Chart::new(Shape::Cylinder { radius_m: found.radius }, center, from_columns(e_u, cross(n, e_u), n))
 }
 
-/// Half widths of the 95 % intervals of direction and radius, from a sandwich over patches.
-fn intervals(chart: &Chart, seen: &[Seen], scale_m: f64) -> (f64, Option<f64>) {
-    let mut bread = SMatrix::<f64, 5, 5>::zeros();
-    let mut patches: std::collections::BTreeMap<(i64, i64), SVector<f64, 5>> =
-        std::collections::BTreeMap::new();
+/// What each point says about the shape at its best fit.
+fn witnesses(chart: &Chart, seen: &[Seen], scale_m: f64, robust: bool) -> Option<Vec<Witness>> {
     let axis = column(&chart.rotation, 0);
+    let across = in_plane(axis)?;
     let cylinder = chart.radius_m().map(|radius| Cylinder {
         point: add_scaled(chart.center_m, column(&chart.rotation, 2), -radius),
         axis,
@@ -499,41 +534,36 @@ fn intervals(chart: &Chart, seen: &[Seen], scale_m: f64) -> (f64, Option<f64>) {
         share: 0.0,
         scale: scale_m,
     });
-    let Some(across) = in_plane(axis) else { return (f64::NAN, None) };
-    for p in seen {
-        let uv = chart.inverse(p.point);
-        let (residual, slope) = match &cylinder {
+    let plane = Plane {
+        center: chart.center_m,
+        normal: column(&chart.rotation, 2),
+        rms: 0.0,
+        share: 0.0,
+        scale: scale_m,
+    };
+    let witness = |p: &Seen| {
+        let (residual, slope, uv_m) = match &cylinder {
             Some(cylinder) => {
                 let (residual, foot) = cylinder.measure(p);
-                (residual, cylinder.slope(foot, across))
+                (residual, cylinder.slope(foot, across), chart.inverse(foot))
             }
             None => {
-                let height = dot(sub(p.point, chart.center_m), column(&chart.rotation, 2));
-                (height, SVector::<f64, 5>::from([-1.0, -uv[0], -uv[1], 0.0, 0.0]))
+                let height = dot(sub(p.point, plane.center), plane.normal);
+                let uv_m = chart.inverse(plane.foot(p));
+                (height, Ways::from([-1.0, -uv_m[0], -uv_m[1], 0.0, 0.0]), uv_m)
             }
         };
-        let w = weight(residual, scale_m);
-        // The derivative of the weighted residual, by which the biweight loses efficiency.
-        let x = residual / (TUKEY * scale_m);
-        let sharp = if x.abs() < 1.0 { (1.0 - x * x) * (1.0 - 5.0 * x * x) } else { 0.0 };
-        bread += slope * slope.transpose() * sharp;
-        #[allow(clippy::cast_possible_truncation)] // patches of a canvas
-        let patch = ((uv[0] / PATCH_M).floor() as i64, (uv[1] / PATCH_M).floor() as i64);
-        *patches.entry(patch).or_insert_with(SVector::zeros) += slope * (w * residual);
-    }
-    let meat = patches.values().fold(SMatrix::<f64, 5, 5>::zeros(), |sum, g| sum + g * g.transpose());
-    if cylinder.is_none() {
-        // Three ways only: the other two rows are empty.
-        bread[(3, 3)] = 1.0;
-        bread[(4, 4)] = 1.0;
-    }
-    let Some(inverse) = bread.try_inverse() else { return (f64::NAN, None) };
-    let covariance = inverse * meat * inverse;
-    let half = |i: usize| T95 * covariance[(i, i)].max(0.0).sqrt();
-    match cylinder {
-        Some(_) => (half(2).hypot(half(3)), Some(half(4))),
-        None => (half(1).hypot(half(2)), None),
-    }
+        let (influence_m, follows) = if robust {
+            // The derivative of the weighted residual.
+            let x = residual / (TUKEY * scale_m);
+            let follows = if x.abs() < 1.0 { (1.0 - x * x) * (1.0 - 5.0 * x * x) } else { 0.0 };
+            (weight(residual, scale_m) * residual, follows)
+        } else {
+            (residual, 1.0)
+        };
+        Witness { uv_m, slope, influence_m, follows }
+    };
+    Some(seen.iter().map(witness).collect())
 }
 
 #[cfg(test)]

@@ -156,7 +156,7 @@ pub(super) fn median_and_mad(values: &mut [f64]) -> (f64, f64) {
 }
 
 /// The median, the mean of the middle two for an even number; NaN for none.
-pub(super) fn median(values: &mut [f64]) -> f64 {
+pub(crate) fn median(values: &mut [f64]) -> f64 {
     if values.is_empty() {
         return f64::NAN;
     }

@@ -7,12 +7,16 @@ mod chart;
 mod fit;
 mod fuse;
 mod grid;
+mod intervals;
 mod io;
+mod mesh;
 mod model;
 
 pub use chart::{Chart, Shape};
 pub use fit::{Fit, FitConfig, Prefer, fit};
+pub(crate) use fuse::median;
 pub use fuse::{FuseConfig, fuse};
 pub use grid::{Grid, catmull_rom};
 pub use io::{SCHEMA, sidecar};
+pub use mesh::obj;
 pub use model::{Anchor, Frame, Projection, Surface};

@@ -193,6 +193,35 @@ impl Surface {
         self.counts.at(row, col) == 0
     }
 
+    /// As [`Surface::is_hole`], but a hole counts as known when a measured node is within `fill_m` of its node, along the canvas: its
+    /// height was filled in from there.
+    #[must_use]
+    pub fn is_hole_beyond(&self, uv_m: [f64; 2], fill_m: f64) -> bool {
+        if !self.is_hole(uv_m) {
+            return false;
+        }
+        if fill_m <= 0.0 || !self.contains(uv_m) {
+            return true;
+        }
+        let (col, row) = self.indices(uv_m);
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // inside the grid
+        let (col, row) = (col.round_ties_even() as usize, row.round_ties_even() as usize);
+        let (rows, cols) = (self.heights.rows(), self.heights.cols());
+        #[allow(clippy::cast_precision_loss)] // grids are far below 2^52
+        let spacing = [self.width_m / (cols - 1) as f64, self.height_m / (rows - 1) as f64];
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturates
+        let reach = spacing.map(|spacing| (fill_m / spacing + 1e-9) as usize);
+        let near =
+            |at: usize, reach: usize, count: usize| at.saturating_sub(reach)..=(at + reach).min(count - 1);
+        !near(row, reach[1].min(rows), rows).any(|r| {
+            near(col, reach[0].min(cols), cols).any(|c| {
+                #[allow(clippy::cast_precision_loss)]
+                let (du, dv) = (c.abs_diff(col) as f64 * spacing[0], r.abs_diff(row) as f64 * spacing[1]);
+                self.counts.at(r, c) > 0 && du.hypot(dv) <= fill_m * (1.0 + 1e-9)
+            })
+        })
+    }
+
     #[allow(clippy::cast_precision_loss)] // grids are far below 2^52
     fn indices(&self, [u, v]: [f64; 2]) -> (f64, f64) {
         let col = (u + self.width_m / 2.0) / self.width_m * (self.heights.cols() - 1) as f64;

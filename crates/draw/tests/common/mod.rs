@@ -40,6 +40,7 @@ pub(crate) fn reference_watch(carriage_ik: bool, start: &Start) -> (Watch, Findi
         law: Law::compiled(),
         start: *start,
         rig: None,
+        body: None,
         tip_from_header: false,
         keep_trajectory: true,
     };
