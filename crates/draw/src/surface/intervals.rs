@@ -269,3 +269,66 @@ fn quantile(probability: &dyn Fn(f64) -> f64) -> Option<f64> {
     }
     Some(high)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_distributions_are_the_tabulated_ones() {
+        // erf(1) and erf(0.5) from tables; 1.959964 and, for two dimensions, sqrt(-2 ln 0.05) hold 95 %.
+        assert!((error_function(1.0) - 0.842_700_792_9).abs() < 2e-7);
+        assert!((error_function(-0.5) + 0.520_499_877_8).abs() < 2e-7);
+        let half = quantile(&|half| within(half, 4.0)).unwrap();
+        assert!((half - 2.0 * 1.959_964).abs() < 1e-5, "{half}");
+        let half = quantile(&|half| within_disc(half, [4.0, 4.0])).unwrap();
+        assert!((half - 2.0 * (-2.0 * 0.05f64.ln()).sqrt()).abs() < 1e-9, "{half}");
+        // One direction alone is the line again.
+        let half = quantile(&|half| within_disc(half, [4.0, 0.0])).unwrap();
+        assert!((half - 2.0 * 1.959_964).abs() < 0.03, "{half}");
+        assert_eq!(quantile(&|_| 0.5), None);
+    }
+
+    /// Points of a plane, 30 mm round; `bump` is what it has besides noise of 1 mm.
+    fn plane(bump: &dyn Fn(f64, f64) -> f64) -> Vec<Witness> {
+        let mut state = 5u64;
+        let mut uniform = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 40) as f64 / f64::from(1 << 24)
+        };
+        (0..10_000)
+            .map(|_| {
+                let (r, angle) = (0.03 * uniform().sqrt(), std::f64::consts::TAU * uniform());
+                let [u, v] = [r * angle.cos(), r * angle.sin()];
+                let gauss: f64 = (0..12).map(|_| uniform() - 0.5).sum();
+                let slope = Ways::from([-1.0, -u, -v, 0.0, 0.0]);
+                Witness { uv_m: [u, v], slope, influence_m: 0.001 * gauss + bump(u, v), follows: 1.0 }
+            })
+            .collect()
+    }
+
+    #[test]
+    fn noise_alone_gives_its_own_interval_and_bumps_a_wider_one() {
+        let flat = half_widths(&plane(&|_, _| 0.0), [1, 2], 3).unwrap().direction_rad;
+        // sigma / (15 mm sqrt(n)) each way; nothing rules out bumps that are too small to see.
+        let least = 0.001 / (0.015 * 100.0) * (-2.0 * 0.05f64.ln()).sqrt();
+        assert!((0.95 * least..2.5 * least).contains(&flat), "{flat} {least}");
+        // Bumps of 0.1 mm and 30 mm from crest to crest: some ten of them stand for the whole patch.
+        let wavy = |u: f64, v: f64| 0.000_14 * ((210.0 * u).sin() + (210.0 * v + 1.0).sin()) / 2f64.sqrt();
+        let wide = half_widths(&plane(&wavy), [1, 2], 3).unwrap().direction_rad;
+        assert!(wide > 1.5 * flat, "{wide} {flat}");
+    }
+
+    #[test]
+    fn points_that_carry_no_shape_give_no_interval() {
+        assert_eq!(half_widths(&[], [1, 2], 3), None);
+        let mut few = plane(&|_, _| 0.0);
+        few.iter_mut().for_each(|witness| witness.uv_m = [0.0; 2]);
+        assert_eq!(half_widths(&few, [1, 2], 3), None, "one cell");
+        few.iter_mut().for_each(|witness| witness.influence_m = f64::NAN);
+        assert_eq!(half_widths(&few, [1, 2], 3), None);
+        let mut far = plane(&|_, _| 0.0);
+        far[0].uv_m = [1e300, f64::INFINITY];
+        assert!(half_widths(&far, [1, 2], 3).is_none_or(|half| half.direction_rad > 0.0));
+    }
+}

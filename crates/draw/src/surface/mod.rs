@@ -4,6 +4,7 @@
 //! arc length. A surface that passes the checks of this module is consistent; that says nothing about where the real thing is.
 
 mod chart;
+mod cylinder;
 mod fit;
 mod fuse;
 mod grid;
