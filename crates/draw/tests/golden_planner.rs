@@ -7,6 +7,7 @@ use common::{W1, close, ease, line_rows, plan, reference_watch, w1_posture};
 use fieldlab_draw::findings::Code;
 use fieldlab_draw::math::{mul, rotation_about};
 use fieldlab_draw::samples::Row;
+use proptest::prelude::*;
 
 #[test]
 fn w1_is_where_numpy_puts_it() {
@@ -300,6 +301,32 @@ fn a_pen_up_scan_may_rest_outside_the_drawing_envelope_and_a_drawing_may_not() {
         rows[50].pen = true;
         let (_, findings) = plan(&rows, true, &start);
         assert!(findings.has(Code::StartCarriage), "{carriage_m}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// The plan and every finding depend on the rows and the start alone.
+    #[test]
+    fn any_line_is_planned_to_the_same_bits_twice(
+        length in 1e-5f64..0.01,
+        duration in 0.3f64..1.5,
+        pen in any::<bool>(),
+        carriage in any::<bool>(),
+        nudge in -0.01f64..0.01,
+    ) {
+        let rows = line_rows(length, duration, 0.1, pen);
+        let mut start = W1;
+        start.joints_rad[2] += nudge;
+        let ((first, found), (second, again)) = (plan(&rows, carriage, &start), plan(&rows, carriage, &start));
+        prop_assert_eq!(found, again);
+        let bits = |report: &fieldlab_draw::plan::PlanReport| -> Vec<u64> {
+            let positions = report.trajectory.as_ref().map(|trajectory| trajectory.positions.clone());
+            positions.unwrap_or_default().into_iter().flatten().map(f64::to_bits).collect()
+        };
+        prop_assert_eq!(bits(&first), bits(&second));
+        prop_assert_eq!(first, second);
     }
 }
 
