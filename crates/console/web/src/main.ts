@@ -2,6 +2,7 @@
 
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
+import licences from "./licences.txt?url";
 import { CampaignView } from "./campaign/view";
 import { LiveView } from "./live/view";
 import { address, Client, type Socket } from "./nt/client";
@@ -64,6 +65,7 @@ function start(root: HTMLElement): void {
       "footer",
       { class: "foot" },
       link.facts,
+      h("a", { href: licences }, "Licences"),
       themeSwitch(() => live.restyle()),
     ),
   );

@@ -3,6 +3,8 @@
 import { describe, expect, it } from "vitest";
 import { readAnswer } from "../src/campaign/answer";
 import { APART_MS, ARM_MS, Operator, SETTLE_MS, YOUNG_MS } from "../src/operator";
+import licences from "../src/licences.txt?raw";
+import uplotLicence from "../node_modules/uplot/LICENSE?raw";
 import { asking, Bench } from "./support";
 
 function ready(over: Parameters<typeof asking>[1] = {}): { bench: Bench; operator: Operator } {
@@ -274,6 +276,11 @@ describe("the source", () => {
         ?.every((call) => /subscribeText|unsubscribeText|this\.text\(text\)/.test(call)),
     ).toBe(true);
     expect(client.match(/socket\?\.send/g)).toHaveLength(2);
+  });
+
+  it("carries the licence of what it is built with", () => {
+    expect(uplotLicence).toContain("Permission is hereby granted");
+    expect(licences.endsWith(uplotLicence)).toBe(true);
   });
 
   it("makes no markup of anything", () => {
