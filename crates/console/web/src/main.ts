@@ -44,10 +44,11 @@ function start(root: HTMLElement): void {
   client.subscribe({ topics: ["/.schema/"], prefix: true, periodic: ALWAYS_SECS, all: false });
   const operator = new Operator(client, { now, later: (ms, then) => void setTimeout(then, ms) });
 
-  const campaign = new CampaignView(client, operator, now, Date.now);
-  const robot = new RobotView(client.topics, (stampUs) => client.stampAgeMs(stampUs));
-  const live = new LiveView(client, now);
   const link = new LinkBar(client, where.straight);
+  const linked = () => link.linked;
+  const campaign = new CampaignView(client, operator, linked, now, Date.now);
+  const robot = new RobotView(client.topics, (stampUs) => client.stampAgeMs(stampUs), linked);
+  const live = new LiveView(client, now);
   const tabs = new Tabs(
     [
       { id: "campaign", title: "Campaign", panel: campaign.element },

@@ -91,6 +91,7 @@ export class Ask {
   /** The text that was told to be outside the range; the same text once more is meant. */
   private warned: string | undefined;
   private refusal = "";
+  private clearedMs = NaN;
   /** Whether somebody works here by keyboard: then the focus stays here when a control goes away. */
   private byKeyboard = false;
 
@@ -262,6 +263,12 @@ export class Ask {
       this.confirm,
       of.stepKind === "act" ? "Try it again" : want === "either" ? "Done, without a number" : "Done, go on",
     );
+    const press = this.operator.press;
+    if (of.prompt.seq === undefined && press?.stage === "sent" && press.atMs !== this.clearedMs) {
+      // A robot that numbers no prompt may ask the same again: then the old number must not stand ready.
+      this.clearedMs = press.atMs;
+      this.input.value = "";
+    }
     const off = this.operator.blocked === undefined ? undefined : "true";
     for (const button of [this.send, this.confirm, this.same, this.redo, this.skip]) {
       setAttribute(button, "aria-disabled", off);

@@ -4,6 +4,7 @@ import type { Client } from "../nt/client";
 import type { Operator } from "../operator";
 import { h, setText, show } from "../ui/dom";
 import { clip } from "../ui/format";
+import { Absence } from "../ui/absence";
 import { Ask } from "./ask";
 import { FitsList, PlanList, PreArmList, Records, standingOf } from "./lists";
 import { Battery, Progress, StateLine } from "./overview";
@@ -21,22 +22,17 @@ export class CampaignView {
   private readonly plan = new PlanList();
   private readonly fits: FitsList;
   private readonly records = new Records();
-  private readonly absent = h(
-    "section",
-    { class: "card absent", testid: "no-campaign" },
-    h("h2", {}, "No Field Lab here yet"),
-    h(
-      "p",
-      {},
-      "The robot publishes nothing under /Catalyst/FieldLab/. On the driver station choose Utility, group Data, Field Lab; it shows up here once it is selected.",
-    ),
+  private readonly absent = new Absence(
+    "no-campaign",
+    "No Field Lab here yet",
+    "The robot publishes nothing under /Catalyst/FieldLab/. On the driver station choose Utility, group Data, Field Lab; it shows up here once it is selected.",
   );
   private readonly body = h("div", { class: "campaign" }, h("div", { class: "lead" }, this.name, this.state.element));
   readonly element = h(
     "div",
     { id: "panel-campaign", class: "panel", tabindex: 0 },
     this.title,
-    this.absent,
+    this.absent.element,
     this.body,
   );
   private readonly spoken = h("p", { class: "unseen", role: "status", testid: "spoken" });
@@ -45,6 +41,7 @@ export class CampaignView {
   constructor(
     private readonly client: Client,
     operator: Operator,
+    private readonly linked: () => boolean,
     private readonly now: () => number,
     wall: () => number,
   ) {
@@ -77,7 +74,7 @@ export class CampaignView {
   }
 
   update(of: Campaign): void {
-    show(this.absent, !of.present);
+    this.absent.update(!of.present, this.linked());
     show(this.body, of.present);
     if (!of.present) return;
     setText(this.name, clip(of.campaign, 120));

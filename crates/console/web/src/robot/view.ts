@@ -1,6 +1,7 @@
 // The robot's sheet: the plan first, then the name, then what it said, group by group.
 
 import type { Topics } from "../nt/topics";
+import { Absence } from "../ui/absence";
 import { h, kept, Refill, setText, show, svg } from "../ui/dom";
 import { agoText, clip } from "../ui/format";
 import { Shape } from "../ui/shapes";
@@ -11,7 +12,7 @@ import { ROOT, Sheet } from "./sheet";
 import { lengthText, type Units } from "./units";
 
 export class RobotView {
-  private readonly name = h("h1", { testid: "robot-name", id: "robot-name" });
+  private readonly name = h("h2", { testid: "robot-name", id: "robot-name" });
   private readonly subtitle = h("p", { class: "subtitle", testid: "robot-subtitle" });
   private readonly drawing = h("figure", { class: "drawing", testid: "robot-plan" });
   private readonly refillDrawing = new Refill(this.drawing);
@@ -33,15 +34,10 @@ export class RobotView {
   private readonly whole = h("p", { class: "whole", testid: "sheet-whole" });
   private readonly doubts = h("div", { class: "doubts", testid: "sheet-doubts" });
   private readonly refillDoubts = new Refill(this.doubts);
-  private readonly absent = h(
-    "section",
-    { class: "card absent", testid: "no-robot" },
-    h("h1", {}, "This robot has not said who it is"),
-    h(
-      "p",
-      {},
-      "There is no /Catalyst/Robot/Identity/Name. A robot that declares its name shows up here, with whatever else it knows of itself.",
-    ),
+  private readonly absent = new Absence(
+    "no-robot",
+    "This robot has not said who it is",
+    "There is no /Catalyst/Robot/Identity/Name. A robot that declares its name shows up here, with whatever else it knows of itself.",
   );
   private readonly body = h(
     "div",
@@ -55,13 +51,21 @@ export class RobotView {
     this.doubts,
     this.groups,
   );
-  readonly element = h("div", { id: "panel-robot", class: "panel", tabindex: 0, hidden: true }, this.absent, this.body);
+  readonly element = h(
+    "div",
+    { id: "panel-robot", class: "panel", tabindex: 0, hidden: true },
+    h("h1", { class: "unseen" }, "Robot"),
+    this.absent.element,
+    this.body,
+  );
   private shown: Units = kept.get("units") === "imperial" ? "imperial" : "metric";
   private seen = "";
+  private nobody = true;
 
   constructor(
     private readonly topics: Topics,
     private readonly ageMs: (stampUs: number) => number | undefined,
+    private readonly linked: () => boolean,
   ) {
     this.originsLabel.className = "check";
     this.origins.addEventListener("change", () => {
@@ -112,11 +116,13 @@ export class RobotView {
   }
 
   update(): void {
+    this.absent.update(this.nobody, this.linked());
     if (!this.changed()) return;
     const sheet = Sheet.of(this.topics);
     const plan = robotPlan(sheet);
     const rows = robotRows(sheet, this.shown);
-    show(this.absent, rows.name === undefined);
+    this.nobody = rows.name === undefined;
+    this.absent.update(this.nobody, this.linked());
     show(this.body, rows.name !== undefined);
     if (rows.name === undefined) return;
     setText(this.name, rows.name);

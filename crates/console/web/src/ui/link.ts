@@ -26,9 +26,15 @@ export class LinkBar {
     return this.client.topics.get(RELAY + key)?.value;
   }
 
+  /** Whether a robot is heard, and not only the console in front of it. */
+  get linked(): boolean {
+    const link = this.client.link;
+    return (link === "live" || link === "stale") && this.value("Connected") !== false;
+  }
+
   update(): void {
     const link = this.client.link;
-    const alone = link === "live" && this.value("Connected") === false;
+    const alone = link === "live" && !this.linked;
     const shown: Link = alone ? "lost" : link;
     this.shape.set(shown);
     setAttribute(this.element, "data-link", shown);
