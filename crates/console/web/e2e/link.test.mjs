@@ -101,3 +101,20 @@ test("the live view finds, shows and plots a topic", { timeout: 120_000 }, async
   await accessible(page, "live with a plot, light");
   await screen(page, "live-desk-light");
 });
+
+test("what the console refuses is counted and shown to whoever watches", { timeout: 120_000 }, async (t) => {
+  const robot = await officialRobot(t, "name");
+  const relay = await consoleFor(t, robot.address);
+  const page = await open(t, relay.url);
+  await becomes(page, "live");
+  await page.evaluate(async () => {
+    const socket = new WebSocket(`ws://${location.host}/nt/stranger`, ["networktables.first.wpi.edu"]);
+    await new Promise((done) => (socket.onopen = done));
+    const params = { name: "/SmartDashboard/Auto", type: "string", pubuid: 1, properties: {} };
+    socket.send(JSON.stringify([{ method: "publish", params }]));
+  });
+  await until("the count", async () => {
+    const shown = await at(page, "relay-refused").textContent();
+    return shown?.includes("1") ? true : undefined;
+  });
+});
