@@ -209,6 +209,12 @@ impl ScriptedOperator {
         std::mem::replace(&mut self.wants_restart, false)
     }
 
+    /// What it wrote down for the question `<procedure>/<key>`, and types again when that is asked for again.
+    #[must_use]
+    pub fn noted(&self, question: &str) -> Option<f64> {
+        self.paper.get(question).copied()
+    }
+
     /// The session's id, as it last stood on the screen.
     #[must_use]
     pub fn session(&self) -> &str {

@@ -15,7 +15,7 @@ use fieldlab_robot::driver_station::{DriverPanel, OpModeId};
 use fieldlab_robot::hw::{Inputs, Outputs, RobotDescription, RobotIo};
 use fieldlab_robot::network::{NtOperator, hub};
 use fieldlab_robot::robot_loop::{LoopConfig, LoopParts, RobotLoop};
-use fieldlab_robot::site::{CHECKPOINT_FILE, Pace, Site};
+use fieldlab_robot::site::{CHECKPOINT_FILE, Pace, Saves, Site};
 use fieldlab_robot::telemetry::{Door, NtSink};
 use fieldlab_sim::rehearsal::{self, FIELD_LAB};
 use fieldlab_sim::{World, WorldConfig};
@@ -25,6 +25,12 @@ use super::wire::{FilePhase, FromChild, NtFrame, TICK, TickIn, TickOut, read_fra
 
 /// The child's own words on the command line.
 pub const WORD: &str = "torture-child";
+
+/// Who saves in a boot, by its number: every other one does it on the storage thread, as a robot does. The rest saves where
+/// it is asked to, which holds the turn up and so makes the short steps of a save easier to hit.
+pub(super) const fn saves(boot: u64) -> Saves {
+    if boot.is_multiple_of(2) { Saves::Thread } else { Saves::Inline }
+}
 
 type Pipe = Arc<Mutex<Stdout>>;
 
@@ -96,6 +102,7 @@ impl Code {
         let mut site = Site::new(out, Pace::Virtual, seed ^ boot);
         site.checkpoint = out.join(CHECKPOINT_FILE);
         site.needed_bytes = 32 << 20;
+        site.saves = Some(saves(boot));
         let watched: (Pipe, PathBuf) = (Arc::clone(pipe), site.checkpoint.clone());
         site.layers = Rc::new(move || Box::new(AnnouncingDisk::new(Arc::clone(&watched.0), &watched.1)));
         let (hub, door, panel) = (hub()?, Door::new(), DriverPanel::new());

@@ -21,8 +21,12 @@ pub(super) struct Ledger {
     /// Answers whose commit was echoed in the session that runs, by key.
     echoed: BTreeMap<String, f64>,
     last_echo: String,
-    /// Answers that are being done again: the new one may be durable before anybody heard of it.
+    /// The session's beginning was echoed, so its first save is durable.
+    began: bool,
+    /// Answers that the person asked to do again in this boot: the new one may be durable before anybody heard of it.
     reopened: BTreeSet<String>,
+    /// How often the person had pressed Redo when the last of them was asked for.
+    redos: u32,
     /// What the checkpoint held after the last cut.
     bank: Bank,
     seen_prompt: Option<i64>,
@@ -47,6 +51,17 @@ pub(super) struct Seen<'a> {
     pub(super) step: Option<usize>,
     pub(super) step_kind: &'a str,
     pub(super) moving: bool,
+    /// How often the person has pressed Redo.
+    pub(super) redos: u32,
+}
+
+/// What the person knows that nobody else does.
+#[derive(Clone, Copy)]
+pub(super) struct Person<'a> {
+    /// How often it has pressed Redo.
+    pub(super) redos: u32,
+    /// What stands on its paper for a question: what it types when it does an answer again.
+    pub(super) paper: &'a dyn Fn(&str) -> Option<f64>,
 }
 
 impl Ledger {
@@ -54,7 +69,9 @@ impl Ledger {
     pub(super) fn next_campaign(mut self) -> Self {
         self.campaigns += 1;
         self.echoed.clear();
+        self.began = false;
         self.reopened.clear();
+        self.redos = 0;
         self.last_echo.clear();
         self.bank = Bank::default();
         self
@@ -64,6 +81,7 @@ impl Ledger {
     pub(super) fn look(&mut self, seen: &Seen<'_>) {
         if seen.last_commit != self.last_echo {
             seen.last_commit.clone_into(&mut self.last_echo);
+            self.began |= seen.last_commit.ends_with(" began");
             if let Some((key, value)) = echo(seen.last_commit) {
                 self.reopened.remove(&key);
                 self.answers += u64::from(self.echoed.insert(key, value).is_none());
@@ -71,10 +89,14 @@ impl Ledger {
         }
         if seen.prompt_seq != self.seen_prompt {
             self.seen_prompt = seen.prompt_seq;
-            if seen.prompt.starts_with("Again:") {
+            // Only what the person asked for: one press of Redo reopens one answer, and the prompt may be shown anew.
+            let pressed = seen.redos > self.redos || self.reopened.contains(seen.prompt_key);
+            let wanted = seen.prompt.starts_with("Again:") && pressed;
+            if wanted {
+                self.redos = seen.redos;
                 self.reopened.insert(seen.prompt_key.to_owned());
             }
-            if self.bank.answers.contains(seen.prompt_key) && !seen.prompt.starts_with("Again:") {
+            if self.bank.answers.contains(seen.prompt_key) && !wanted {
                 self.asked_again += 1;
                 self.notes.push(format!("asked again: {:?} ({})", seen.prompt, seen.prompt_key));
             }
@@ -96,7 +118,16 @@ impl Ledger {
 
     /// Reads the checkpoint after a cut and holds it against what was echoed in `session`. Answers whether that session is
     /// over: its finished marker is there, and what it banked is in its log.
-    pub(super) fn after_cut(&mut self, checkpoint: &Path, plan: &Plan, session: &str) -> Result<bool> {
+    pub(super) fn after_cut(
+        &mut self,
+        checkpoint: &Path,
+        plan: &Plan,
+        session: &str,
+        person: Person<'_>,
+    ) -> Result<bool> {
+        // What was being done again is, after a boot, only done again when it is asked for again.
+        let reopened = std::mem::take(&mut self.reopened);
+        self.redos = person.redos;
         self.seen_act = None;
         self.seen_prompt = None;
         let marker = finished(&mut Disk::new(), checkpoint)?;
@@ -108,11 +139,12 @@ impl Ledger {
         let read = match load(&mut disk, checkpoint, &check)? {
             Load::Loaded { bytes, .. } => parse(&bytes)?,
             Load::Missing => {
-                // Right before the first save nothing can be there.
-                if !self.echoed.is_empty() {
-                    self.lost += self.echoed.len() as u64;
+                // Before the first save was reported nothing has to be there.
+                if self.began || !self.echoed.is_empty() {
+                    self.lost += (self.echoed.len() as u64).max(1);
+                    let echoed = self.echoed.len();
                     self.notes
-                        .push(format!("no checkpoint, though {} answers were echoed", self.echoed.len()));
+                        .push(format!("no checkpoint of a session that began and echoed {echoed} answers"));
                 }
                 return Ok(false);
             }
@@ -123,9 +155,10 @@ impl Ledger {
             }
         };
         for (key, value) in &mut self.echoed {
-            match read.measurements.get(key) {
-                Some(found) if found == value => {}
-                Some(found) if self.reopened.contains(key) => *value = *found,
+            match read.answer(key) {
+                Some(found) if found == *value => {}
+                // It is the old number or what the person has typed since, and nothing else.
+                Some(found) if reopened.contains(key) && (person.paper)(key) == Some(found) => *value = found,
                 found => {
                     self.lost += 1;
                     self.notes.push(format!("lost: {key} = {value}, found {found:?}"));
@@ -153,12 +186,12 @@ fn bank(read: &Checkpoint, plan: &Plan) -> Bank {
             if let Some(StepKind::Act { prepares: false, .. }) =
                 procedure.steps.get(record.step).map(|s| &s.kind)
             {
-                acts.insert((id.clone(), record.step));
+                acts.insert((id.to_string(), record.step));
             }
         }
     }
     Bank {
-        answers: read.measurements.keys().cloned().collect(),
+        answers: read.answers.keys().map(ToString::to_string).collect(),
         procedures: read.completed.iter().cloned().collect(),
         acts,
     }
@@ -188,43 +221,61 @@ mod tests {
             step: Some(1),
             step_kind: "measure",
             moving: false,
+            redos: 0,
         };
         ledger.look(&seen);
         ledger.look(&seen);
         assert_eq!(ledger.asked_again, 1);
         (seen.prompt, seen.prompt_seq) = ("Again: How long? (it was 3)", Some(5));
         ledger.look(&seen);
-        assert_eq!(ledger.asked_again, 1);
+        assert_eq!(ledger.asked_again, 2, "nobody pressed Redo");
+        (seen.redos, seen.prompt_seq) = (1, Some(6));
+        ledger.look(&seen);
+        seen.prompt_seq = Some(7);
+        ledger.look(&seen);
+        assert_eq!(ledger.asked_again, 2, "one press, one answer, however often its prompt is shown");
+        ledger.bank.answers.insert("p/other".into());
+        (seen.prompt_key, seen.prompt_seq) = ("p/other", Some(8));
+        ledger.look(&seen);
+        assert_eq!(ledger.asked_again, 3);
         ledger.bank.acts.insert(("p".into(), 2));
         (seen.step, seen.step_kind, seen.moving) = (Some(2), "act", true);
         ledger.look(&seen);
         assert_eq!(ledger.run_twice, 1);
     }
+
     #[test]
     fn what_is_gone_from_the_disk_is_counted_and_what_was_done_again_is_not() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("c.json");
         let plan = Plan { name: "x".into(), procedures: Vec::new() };
         let save = |text: &str| fieldlab_store::save(&mut Disk::new(), &path, text.as_bytes()).unwrap();
+        let paper = std::cell::Cell::new(None);
+        let person = Person { redos: 0, paper: &|_| paper.get() };
         let mut ledger = Ledger::default();
-        assert!(!ledger.after_cut(&path, &plan, "6aa1f940").unwrap());
+        assert!(!ledger.after_cut(&path, &plan, "6aa1f940", person).unwrap());
         assert_eq!(ledger.lost, 0, "nothing was echoed yet");
         ledger.echoed = [("p/a".to_owned(), 1.0), ("p/b".to_owned(), 2.0)].into();
-        assert!(!ledger.after_cut(&path, &plan, "6aa1f940").unwrap());
+        assert!(!ledger.after_cut(&path, &plan, "6aa1f940", person).unwrap());
         assert_eq!(ledger.lost, 2, "no file at all");
         save(
             r#"{"session":"6aa1f940","campaign":"x","completed":[],"measurements":{"p/a":1,"p/b":3},"notes":[]}"#,
         );
-        assert!(!ledger.after_cut(&path, &plan, "6aa1f940").unwrap());
+        assert!(!ledger.after_cut(&path, &plan, "6aa1f940", person).unwrap());
         assert_eq!(ledger.lost, 3, "b is another number");
         ledger.reopened.insert("p/b".into());
-        assert!(!ledger.after_cut(&path, &plan, "6aa1f940").unwrap());
-        assert_eq!(ledger.lost, 3, "b was being done again");
+        paper.set(Some(4.0));
+        assert!(!ledger.after_cut(&path, &plan, "6aa1f940", person).unwrap());
+        assert_eq!(ledger.lost, 4, "b was being done again, but nobody typed a 3");
+        ledger.reopened.insert("p/b".into());
+        paper.set(Some(3.0));
+        assert!(!ledger.after_cut(&path, &plan, "6aa1f940", person).unwrap());
+        assert_eq!(ledger.lost, 4, "b was being done again");
         std::fs::write(&path, "{").unwrap();
-        assert!(!ledger.after_cut(&path, &plan, "6aa1f940").unwrap());
+        assert!(!ledger.after_cut(&path, &plan, "6aa1f940", person).unwrap());
         assert_eq!(ledger.unreadable, 1);
         fieldlab_store::clear(&mut Disk::new(), &path, b"{\"session\":\"6aa1f940\"}").unwrap();
-        assert!(ledger.after_cut(&path, &plan, "6aa1f940").unwrap(), "over");
-        assert!(!ledger.after_cut(&path, &plan, "6aa1f941").unwrap(), "another one is");
+        assert!(ledger.after_cut(&path, &plan, "6aa1f940", person).unwrap(), "over");
+        assert!(!ledger.after_cut(&path, &plan, "6aa1f941", person).unwrap(), "another one is");
     }
 }

@@ -11,14 +11,14 @@ use fieldlab_nt4::client::Client;
 use fieldlab_nt4::server::{Frame, Version};
 use fieldlab_robot::driver_station::{DriverPanel, OpModeId};
 use fieldlab_robot::hw::{Inputs, Outputs, RobotIo};
-use fieldlab_robot::site::CHECKPOINT_FILE;
+use fieldlab_robot::site::{CHECKPOINT_FILE, Saves};
 use fieldlab_sim::operator::{OperatorConfig, ScriptedOperator};
 use fieldlab_sim::rehearsal::{self, Scope};
 use fieldlab_sim::{SharedWorld, World, WorldConfig};
 use fieldlab_values::{Value, ValueRef};
 use tempfile::TempDir;
 
-use super::ledger::{Ledger, Seen};
+use super::ledger::{Ledger, Person, Seen};
 use super::wire::{FilePhase, FromChild, NtFrame, TICK, TickIn, TickOut, write_frame};
 use super::{Phase, Target, child};
 
@@ -193,6 +193,11 @@ impl Bench {
         }
     }
 
+    /// Who saves in the boot that runs, or was cut last.
+    pub(super) const fn saves(&self) -> Saves {
+        child::saves(self.boots)
+    }
+
     /// What the code is at between saves.
     fn phase(&self) -> Phase {
         if self.moving {
@@ -226,6 +231,7 @@ impl Bench {
         running.io.apply(clock, &turn.outputs);
         self.moving = turn.outputs != Outputs::NEUTRAL;
         self.hear(turn, clock)?;
+        let redos = self.operator.tally().redos;
         let client = self.operator.client();
         let text = |key: &str| text(client.value(&format!("/Catalyst/FieldLab/{key}")).map(|(_, v)| v));
         let int = |key: &str| {
@@ -243,6 +249,7 @@ impl Bench {
             step: int("StepIndex").and_then(|i| usize::try_from(i).ok()),
             step_kind: text("StepKind"),
             moving: self.moving,
+            redos,
         });
         Ok(())
     }
@@ -268,7 +275,10 @@ impl Bench {
         let clock = self.now;
         self.operator.step(clock, clock, &mut self.world.world().borrow_mut(), &self.panel, FIELD_LAB);
         let session = self.operator.session().to_owned();
-        if self.ledger.after_cut(&self.dir.path().join(CHECKPOINT_FILE), &self.plan, &session)? {
+        let checkpoint = self.dir.path().join(CHECKPOINT_FILE);
+        let operator = &self.operator;
+        let person = Person { redos: operator.tally().redos, paper: &|key| operator.noted(key) };
+        if self.ledger.after_cut(&checkpoint, &self.plan, &session, person)? {
             return Ok(true);
         }
         self.world.world().borrow_mut().go_neutral();
