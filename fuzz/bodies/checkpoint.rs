@@ -16,7 +16,7 @@ pub(crate) fn run(data: &[u8]) {
     let Ok(read) = parse(data) else { return };
     let written = read.to_text();
     assert_eq!(parse(written.as_bytes()).expect("our own text"), read);
-    assert!(read.measurements.values().all(|value| value.is_finite()));
+    assert!(read.answers.values().all(|answer| answer.value.is_finite()));
     if let Ok(text) = std::str::from_utf8(data) {
         resume(text);
         // Most inputs name another campaign and are set aside; as ours they go further.

@@ -53,7 +53,6 @@ pub fn analyse(logs: &LogSet, options: &Options, watch: &mut Watch<'_>) -> Resul
         }
     }
     let volts = view.numbers(channels::BATTERY_VOLTS);
-    let pack = provenance.battery.clone();
     let mut findings = Findings {
         other_sessions: sessions.into_iter().filter(|s| Some(s) != session.as_ref()).collect(),
         session,
@@ -83,19 +82,14 @@ pub fn analyse(logs: &LogSet, options: &Options, watch: &mut Watch<'_>) -> Resul
     findings.sweeps = sweep::fit(&view, &story);
     findings.thermal = thermal::fit(&view, &story);
     findings.vision = vision::fit(&view, &story);
-    findings.procedures = procedures(&story, &volts, pack.as_deref(), &findings);
+    findings.procedures = procedures(&story, &volts, &findings);
     findings.constants = constants::all(&view, &findings);
     findings.problems = problems(&findings);
     watch("done", 1.0);
     Ok(findings)
 }
 
-fn procedures(
-    story: &Story,
-    volts: &Series,
-    pack: Option<&str>,
-    findings: &Findings,
-) -> Vec<ProcedureFindings> {
+fn procedures(story: &Story, volts: &Series, findings: &Findings) -> Vec<ProcedureFindings> {
     story
         .procedures
         .iter()
@@ -117,7 +111,7 @@ fn procedures(
                 })
                 .collect(),
             pauses: p.paused.clone(),
-            battery: battery::facts(volts, p, pack),
+            battery: battery::facts(volts, p, story.packs_within(&p.windows)),
             understood: UNDERSTOOD.contains(&p.id.as_str()) || findings.sweeps.iter().any(|s| s.id == p.id),
         })
         .collect()

@@ -16,11 +16,16 @@ pub(crate) fn read(view: &View<'_>) -> (Story, Provenance, Vec<Note>) {
     let mut provenance = Provenance::default();
     let scoped = view.session_keys();
     if let Some(key) = scoped.get(channels::HEADER) {
-        for (_, text) in view.texts(key) {
-            if let Ok(header) = serde_json::from_str::<Json>(&text) {
+        for (t, written) in view.texts(key) {
+            if let Ok(header) = serde_json::from_str::<Json>(&written) {
                 read_header(&header, &mut story, &mut provenance);
+                if let Some(pack) = text(&header, &["battery", "batteryName", "battery_name"]) {
+                    story.packs.push((t, pack.to_owned()));
+                }
             }
         }
+        let always = Window { from_secs: f64::NEG_INFINITY, to_secs: f64::INFINITY };
+        provenance.battery = story.packs_within(&[always]);
     }
     let last = |key: &str| view.texts(key).into_iter().rev().map(|(_, s)| s).find(|s| !s.is_empty());
     story.campaign = story.campaign.take().or_else(|| last("FieldLab/Campaign"));
@@ -61,7 +66,6 @@ fn read_header(header: &Json, story: &mut Story, provenance: &mut Provenance) {
     };
     set(&mut provenance.code_version, &["codeVersion", "code_version", "version"]);
     set(&mut provenance.plan_hash, &["campaignHash", "planHash", "plan_hash"]);
-    set(&mut provenance.battery, &["battery", "batteryName", "battery_name"]);
     if let Some(trusted) = header.get("clockTrusted").and_then(Json::as_bool) {
         provenance.clock_trusted = Some(trusted);
     }

@@ -15,6 +15,8 @@ pub(crate) struct Story {
     /// Stretches in which a person was asked, with the prompt.
     pub(crate) prompts: Vec<(Window, String)>,
     pub(crate) in_force: BTreeMap<String, f64>,
+    /// Since when which pack was in, as the headers say.
+    pub(crate) packs: Vec<(f64, String)>,
     /// The plan's questions by procedure.
     pub(crate) questions: BTreeMap<String, Vec<Question>>,
 }
@@ -88,6 +90,21 @@ impl ProcedureStory {
 }
 
 impl Story {
+    /// The packs that were in during any of these windows, as the headers name them, in order.
+    pub(crate) fn packs_within(&self, windows: &[Window]) -> Option<String> {
+        let mut names: Vec<&str> = Vec::new();
+        for (i, (since, pack)) in self.packs.iter().enumerate() {
+            // Before the first header there is no other.
+            let since = if i == 0 { f64::NEG_INFINITY } else { *since };
+            let until = self.packs.get(i + 1).map_or(f64::INFINITY, |(next, _)| *next);
+            let was_in = windows.iter().any(|w| since <= w.to_secs && until > w.from_secs);
+            if was_in && !names.contains(&pack.as_str()) {
+                names.push(pack);
+            }
+        }
+        (!names.is_empty()).then(|| names.join(", "))
+    }
+
     pub(crate) fn procedure(&self, id: &str) -> Option<&ProcedureStory> {
         self.procedures.iter().find(|p| p.id == id)
     }

@@ -17,8 +17,10 @@
 //! cost anything; what it allocates is bounded by a constant times the length of the bytes.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use serde::Serialize;
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
 use serde_json::Value as Json;
 
 use crate::{CampaignError, StepOutcome};
@@ -47,7 +49,7 @@ pub struct StepRecord {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InFlight {
     /// Id of the procedure.
-    pub procedure: String,
+    pub procedure: Arc<str>,
     /// Index of its step.
     pub step: usize,
     /// How many attempts that step has had.
@@ -56,7 +58,20 @@ pub struct InFlight {
     pub paused: bool,
 }
 
+/// An answer to a question.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// The number; always finite.
+    pub value: f64,
+    /// Its unit; `None` in a version 1 file.
+    pub unit: Option<Arc<str>>,
+    /// When it was given, seconds of the session; `None` in a version 1 file.
+    pub at_secs: Option<f64>,
+}
+
 /// Everything that a run remembers.
+///
+/// Its keys and notes are shared with the runner that fills it, so that what is remembered costs the loop next to nothing.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Checkpoint {
     /// The session's id.
@@ -65,10 +80,10 @@ pub struct Checkpoint {
     pub campaign: String,
     /// Ids of the banked procedures, in the order in which they were.
     pub completed: Vec<String>,
-    /// Answers by `<procedure>/<key>`; always finite.
-    pub measurements: BTreeMap<String, f64>,
+    /// Answers by `<procedure>/<key>`; `measurements`, `units` and `answeredAt` of the file.
+    pub answers: BTreeMap<Arc<str>, Answer>,
     /// Notes, oldest first.
-    pub notes: Vec<String>,
+    pub notes: Vec<Arc<str>>,
     /// Hash of the plan that wrote it; empty in a version 1 file.
     pub campaign_hash: String,
     /// Whether the wall clock was set when the session began.
@@ -80,28 +95,36 @@ pub struct Checkpoint {
     /// Where it stands.
     pub in_flight: Option<InFlight>,
     /// How steps ended, by procedure.
-    pub outcomes: BTreeMap<String, Vec<StepRecord>>,
-    /// Units of the answers.
-    pub units: BTreeMap<String, String>,
-    /// When each answer was given, seconds of the session.
-    pub answered_at: BTreeMap<String, f64>,
+    pub outcomes: BTreeMap<Arc<str>, Vec<StepRecord>>,
     /// Hash of each procedure as it was when it ran.
-    pub hashes: BTreeMap<String, String>,
+    pub hashes: BTreeMap<Arc<str>, Arc<str>>,
     /// Quality mark of each banked procedure.
-    pub quality: BTreeMap<String, String>,
+    pub quality: BTreeMap<Arc<str>, String>,
     /// The last prompt's number, so that a prompt of the next boot is not taken for one of this.
     pub prompt_seq: i64,
 }
 
 impl Checkpoint {
-    /// The file's text: two-space indent, the reference's keys first and in its order, a newline at the end.
+    /// The answer to the question `<procedure>/<key>`.
+    #[must_use]
+    pub fn answer(&self, key: &str) -> Option<f64> {
+        self.answers.get(key).map(|answer| answer.value)
+    }
+
+    /// Appends the file's text to `out`: two-space indent, the reference's keys first and in its order, a newline at the
+    /// end. Nothing else is allocated.
+    pub fn write_to(&self, out: &mut Vec<u8>) {
+        // Maps with string keys and plain scalars into memory: nothing in here can fail.
+        serde_json::to_writer_pretty(&mut *out, &File(self)).ok();
+        out.push(b'\n');
+    }
+
+    /// What [`Checkpoint::write_to`] writes.
     #[must_use]
     pub fn to_text(&self) -> String {
-        let file = File::from(self);
-        // Maps with string keys and plain scalars: nothing in here can fail to serialise.
-        let mut text = serde_json::to_string_pretty(&file).unwrap_or_default();
-        text.push('\n');
-        text
+        let mut bytes = Vec::new();
+        self.write_to(&mut bytes);
+        String::from_utf8(bytes).unwrap_or_default()
     }
 }
 
@@ -133,25 +156,34 @@ pub fn parse(bytes: &[u8]) -> Result<Checkpoint, CampaignError> {
         return refuse("version".into(), "1 or 2", version.to_string());
     }
     let text = |key: &str| file.get(key).map(to_text).unwrap_or_default();
+    let of = |section: &str, key: &str| file.get(section).and_then(|s| s.get(key));
     let number = |key: &str| file.get(key).and_then(Json::as_f64).filter(|n| n.is_finite());
     Ok(Checkpoint {
         session: text("session"),
         campaign: text("campaign"),
         completed: list(file.get("completed")),
-        measurements: map(file.get("measurements"), |v| v.as_f64().filter(|n| n.is_finite())),
-        notes: list(file.get("notes")),
+        answers: map(file.get("measurements"), |key, v| {
+            Some(Answer {
+                value: v.as_f64().filter(|n| n.is_finite())?,
+                unit: of("units", key).and_then(Json::as_str).map(Arc::from),
+                at_secs: of("answeredAt", key).and_then(Json::as_f64),
+            })
+        }),
+        notes: list(file.get("notes")).into_iter().map(Arc::from).collect(),
         campaign_hash: text("campaignHash"),
         clock_trusted: file.get("clockTrusted").and_then(Json::as_bool).unwrap_or(false),
         started_unix_ms: file.get("startedUnixMs").and_then(Json::as_i64),
         elapsed_secs: number("elapsedSeconds").unwrap_or(0.0).max(0.0),
         in_flight: file.get("inFlight").and_then(in_flight),
-        outcomes: map(file.get("outcomes"), |v| {
-            Some(v.as_array()?.iter().filter_map(record).collect::<Vec<_>>())
+        outcomes: map(file.get("outcomes"), |_, v| {
+            let mut records: Vec<_> = v.as_array()?.iter().filter_map(record).collect();
+            // One a step, in their order.
+            records.sort_by_key(|r: &StepRecord| r.step);
+            records.dedup_by_key(|r| r.step);
+            Some(records)
         }),
-        units: map(file.get("units"), |v| v.as_str().map(str::to_owned)),
-        answered_at: map(file.get("answeredAt"), Json::as_f64),
-        hashes: map(file.get("procedureHashes"), |v| v.as_str().map(str::to_owned)),
-        quality: map(file.get("quality"), |v| v.as_str().map(str::to_owned)),
+        hashes: map(file.get("procedureHashes"), |_, v| v.as_str().map(Arc::from)),
+        quality: map(file.get("quality"), |_, v| v.as_str().map(str::to_owned)),
         prompt_seq: file.get("promptSeq").and_then(Json::as_i64).unwrap_or(0).max(0),
     })
 }
@@ -179,15 +211,15 @@ fn list(json: Option<&Json>) -> Vec<String> {
     json.and_then(Json::as_array).map(|items| items.iter().map(to_text).collect()).unwrap_or_default()
 }
 
-fn map<T>(json: Option<&Json>, read: impl Fn(&Json) -> Option<T>) -> BTreeMap<String, T> {
+fn map<T>(json: Option<&Json>, read: impl Fn(&str, &Json) -> Option<T>) -> BTreeMap<Arc<str>, T> {
     json.and_then(Json::as_object)
-        .map(|o| o.iter().filter_map(|(k, v)| Some((k.clone(), read(v)?))).collect())
+        .map(|o| o.iter().filter_map(|(k, v)| Some((k.as_str().into(), read(k, v)?))).collect())
         .unwrap_or_default()
 }
 
 fn in_flight(json: &Json) -> Option<InFlight> {
     Some(InFlight {
-        procedure: json.get("procedure")?.as_str()?.to_owned(),
+        procedure: json.get("procedure")?.as_str()?.into(),
         step: usize::try_from(json.get("step")?.as_u64()?).ok()?,
         attempt: json.get("attempt").and_then(Json::as_u64).and_then(|a| u32::try_from(a).ok()).unwrap_or(0),
         paused: json.get("paused").and_then(Json::as_bool).unwrap_or(false),
@@ -204,27 +236,60 @@ fn record(json: &Json) -> Option<StepRecord> {
     })
 }
 
-/// The file as it is written. Field order is the order of the keys.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct File<'a> {
-    session: &'a str,
-    campaign: &'a str,
-    completed: &'a [String],
-    measurements: BTreeMap<&'a str, Number>,
-    notes: &'a [String],
-    version: u64,
-    campaign_hash: &'a str,
-    clock_trusted: bool,
-    started_unix_ms: Option<i64>,
-    elapsed_seconds: Number,
-    in_flight: Option<FileInFlight<'a>>,
-    outcomes: BTreeMap<&'a str, Vec<FileRecord<'a>>>,
-    units: &'a BTreeMap<String, String>,
-    answered_at: BTreeMap<&'a str, Number>,
-    procedure_hashes: &'a BTreeMap<String, String>,
-    quality: &'a BTreeMap<String, String>,
-    prompt_seq: i64,
+/// The file as it is written, key by key.
+struct File<'a>(&'a Checkpoint);
+
+impl Serialize for File<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let of = self.0;
+        let answers = of.answers.iter();
+        let units = answers.clone().filter_map(|(k, a)| Some((k, a.unit.as_deref()?)));
+        let times = answers.clone().filter_map(|(k, a)| Some((k, Number(a.at_secs?))));
+        let mut file = to.serialize_struct("Checkpoint", 17)?;
+        file.serialize_field("session", &of.session)?;
+        file.serialize_field("campaign", &of.campaign)?;
+        file.serialize_field("completed", &of.completed)?;
+        file.serialize_field("measurements", &Pairs(answers.clone().map(|(k, a)| (k, Number(a.value)))))?;
+        file.serialize_field("notes", &Notes(&of.notes))?;
+        file.serialize_field("version", &VERSION)?;
+        file.serialize_field("campaignHash", &of.campaign_hash)?;
+        file.serialize_field("clockTrusted", &of.clock_trusted)?;
+        file.serialize_field("startedUnixMs", &of.started_unix_ms)?;
+        file.serialize_field("elapsedSeconds", &Number(of.elapsed_secs))?;
+        file.serialize_field("inFlight", &of.in_flight.as_ref().map(FileInFlight::from))?;
+        file.serialize_field("outcomes", &Pairs(of.outcomes.iter().map(|(k, r)| (k, Records(r)))))?;
+        file.serialize_field("units", &Pairs(units))?;
+        file.serialize_field("answeredAt", &Pairs(times))?;
+        file.serialize_field("procedureHashes", &Pairs(of.hashes.iter().map(|(k, h)| (k, &**h))))?;
+        file.serialize_field("quality", &Pairs(of.quality.iter()))?;
+        file.serialize_field("promptSeq", &of.prompt_seq)?;
+        file.end()
+    }
+}
+
+struct Records<'a>(&'a [StepRecord]);
+
+impl Serialize for Records<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(self.0.iter().map(FileRecord::from))
+    }
+}
+
+/// An object whose entries are made while it is written.
+struct Pairs<I>(I);
+
+impl<'a, V: Serialize, I: Iterator<Item = (&'a Arc<str>, V)> + Clone> Serialize for Pairs<I> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_map(self.0.clone().map(|(key, value)| (&**key, value)))
+    }
+}
+
+struct Notes<'a>(&'a [Arc<str>]);
+
+impl Serialize for Notes<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(self.0.iter().map(|note| &**note))
+    }
 }
 
 #[derive(Serialize)]
@@ -246,58 +311,34 @@ struct FileRecord<'a> {
     reason: &'a str,
 }
 
+impl<'a> From<&'a InFlight> for FileInFlight<'a> {
+    fn from(of: &'a InFlight) -> Self {
+        Self { procedure: &of.procedure, step: of.step, attempt: of.attempt, paused: of.paused }
+    }
+}
+
+impl<'a> From<&'a StepRecord> for FileRecord<'a> {
+    fn from(of: &'a StepRecord) -> Self {
+        Self {
+            step: of.step,
+            outcome: of.outcome.token(),
+            seconds: Number(of.seconds),
+            min_volts: of.min_volts.map(Number),
+            reason: &of.reason,
+        }
+    }
+}
+
 /// A number as the reference writes it: whole ones without a fraction, what is not finite as `null`.
 struct Number(f64);
 
 impl Serialize for Number {
-    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         // Below 1e15 the conversion is exact; minus zero keeps its sign as a double.
         if self.0.fract() == 0.0 && self.0.abs() < 1e15 && !(self.0 == 0.0 && self.0.is_sign_negative()) {
             to.serialize_i64(self.0 as i64)
         } else {
             to.serialize_f64(self.0)
-        }
-    }
-}
-
-impl<'a> From<&'a Checkpoint> for File<'a> {
-    fn from(of: &'a Checkpoint) -> Self {
-        let numbers =
-            |m: &'a BTreeMap<String, f64>| m.iter().map(|(k, v)| (k.as_str(), Number(*v))).collect();
-        let records = |r: &'a [StepRecord]| {
-            r.iter()
-                .map(|r| FileRecord {
-                    step: r.step,
-                    outcome: r.outcome.token(),
-                    seconds: Number(r.seconds),
-                    min_volts: r.min_volts.map(Number),
-                    reason: &r.reason,
-                })
-                .collect()
-        };
-        File {
-            session: &of.session,
-            campaign: &of.campaign,
-            completed: &of.completed,
-            measurements: numbers(&of.measurements),
-            notes: &of.notes,
-            version: VERSION,
-            campaign_hash: &of.campaign_hash,
-            clock_trusted: of.clock_trusted,
-            started_unix_ms: of.started_unix_ms,
-            elapsed_seconds: Number(of.elapsed_secs),
-            in_flight: of.in_flight.as_ref().map(|f| FileInFlight {
-                procedure: &f.procedure,
-                step: f.step,
-                attempt: f.attempt,
-                paused: f.paused,
-            }),
-            outcomes: of.outcomes.iter().map(|(k, v)| (k.as_str(), records(v))).collect(),
-            units: &of.units,
-            answered_at: numbers(&of.answered_at),
-            procedure_hashes: &of.hashes,
-            quality: &of.quality,
-            prompt_seq: of.prompt_seq,
         }
     }
 }
@@ -311,8 +352,9 @@ mod tests {
         let mut c =
             Checkpoint { session: "6aa1f940".into(), campaign: "Field Day".into(), ..Checkpoint::default() };
         c.completed.push("wheel-radius".into());
-        c.measurements.insert("a/b".into(), 4.0);
-        c.measurements.insert("a/c".into(), 4.02);
+        let answer = |value| Answer { value, unit: None, at_secs: None };
+        c.answers.insert("a/b".into(), answer(4.0));
+        c.answers.insert("a/c".into(), answer(4.02));
         c.notes.push("paused at 11.00 V".into());
         let text = c.to_text();
         let expected = "{\n  \"session\": \"6aa1f940\",\n  \"campaign\": \"Field Day\",\n  \"completed\": [\n    \
@@ -331,7 +373,7 @@ mod tests {
         .unwrap();
         assert_eq!((read.session.as_str(), read.campaign.as_str()), ("", "7"));
         assert_eq!(read.completed, ["a", "3", ""]);
-        assert_eq!(read.measurements.len(), 1);
+        assert_eq!(read.answers.len(), 1);
         assert!(read.notes.is_empty() && read.in_flight.is_none());
         assert_eq!(read.outcomes["a"].len(), 1);
     }

@@ -149,11 +149,16 @@ impl Gate {
 pub(crate) struct LoadedVolts {
     last: [Option<f64>; 2],
     lowest: Option<f64>,
+    blind: Micros,
 }
 
 impl LoadedVolts {
-    pub(crate) fn push(&mut self, volts: Option<f64>) {
-        let Some(c) = volts else { return };
+    /// One loop of `dt`. `volts` is `None` when no reading counts.
+    pub(crate) fn push(&mut self, volts: Option<f64>, dt: Micros) {
+        let Some(c) = volts else {
+            self.blind += dt;
+            return;
+        };
         if let [Some(a), Some(b)] = self.last {
             let median = a.max(b).min(c).max(a.min(b));
             self.lowest = Some(self.lowest.map_or(median, |l| l.min(median)));
@@ -163,6 +168,11 @@ impl LoadedVolts {
 
     pub(crate) const fn lowest(&self) -> Option<f64> {
         self.lowest
+    }
+
+    /// For how long nothing was read that counts.
+    pub(crate) const fn blind(&self) -> Micros {
+        self.blind
     }
 }
 
@@ -174,11 +184,11 @@ mod tests {
     fn a_single_low_sample_is_no_sag_and_two_are() {
         let mut volts = LoadedVolts::default();
         for v in [12.0, 12.0, 3.0, 12.0, 12.0] {
-            volts.push(Some(v));
+            volts.push(Some(v), Micros::from_millis(20));
         }
         assert_eq!(volts.lowest(), Some(12.0));
         for v in [8.0, 8.5] {
-            volts.push(Some(v));
+            volts.push(Some(v), Micros::from_millis(20));
         }
         assert_eq!(volts.lowest(), Some(8.5));
         assert_eq!(LoadedVolts::default().lowest(), None);

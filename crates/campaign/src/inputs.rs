@@ -10,6 +10,9 @@ use crate::model::{Plan, StepKind};
 
 /// Where the manifest is published; a string topic.
 pub const MANIFEST_TOPIC: &str = "/Catalyst/Tunables/.manifest";
+/// A tablet reads the manifest into a buffer of so many bytes, its terminator included, and shows no input of one that does
+/// not fit.
+pub const MANIFEST_BYTES: usize = 8192;
 /// What every input's topic begins with.
 pub const ROOT: &str = "/Catalyst/Tuning/FieldLab";
 /// The group that dashboards show the inputs in.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use fieldlab_base::{ConfigError, Micros, OperatorSample, check};
-use fieldlab_values::{DataType, Value};
+use fieldlab_values::{DataType, ValueRef};
 
 use crate::ActId;
 
@@ -160,12 +160,28 @@ pub enum PreArmItem {
     Channels,
     /// The wall clock was set; never more than a warning.
     Clock,
+    /// The list of inputs is short enough for every dashboard; never more than a warning.
+    Manifest,
 }
 
 impl PreArmItem {
     /// All of them.
-    pub const ALL: [Self; 7] =
-        [Self::Log, Self::FreeDisk, Self::Volts, Self::Gyro, Self::Modules, Self::Channels, Self::Clock];
+    pub const ALL: [Self; 8] = [
+        Self::Log,
+        Self::FreeDisk,
+        Self::Volts,
+        Self::Gyro,
+        Self::Modules,
+        Self::Channels,
+        Self::Clock,
+        Self::Manifest,
+    ];
+
+    /// Whether it can stop anything; the others only ever warn.
+    #[must_use]
+    pub const fn blocks(self) -> bool {
+        !matches!(self, Self::Clock | Self::Manifest)
+    }
 
     /// Its name on the `PreArm` topic.
     #[must_use]
@@ -178,6 +194,7 @@ impl PreArmItem {
             Self::Modules => "modules",
             Self::Channels => "channels",
             Self::Clock => "clock",
+            Self::Manifest => "manifest",
         }
     }
 }
@@ -204,12 +221,12 @@ pub struct PreArmFact {
 
 impl PreArmFact {
     /// A list on which everything is well; for tests and for robots that have nothing to check.
-    pub const ALL_PASS: [Self; 7] = {
+    pub const ALL_PASS: [Self; 8] = {
         const fn pass(item: PreArmItem) -> PreArmFact {
             PreArmFact { item, verdict: PreArmVerdict::Pass }
         }
-        let [a, b, c, d, e, f, g] = PreArmItem::ALL;
-        [pass(a), pass(b), pass(c), pass(d), pass(e), pass(f), pass(g)]
+        let [a, b, c, d, e, f, g, h] = PreArmItem::ALL;
+        [pass(a), pass(b), pass(c), pass(d), pass(e), pass(f), pass(g), pass(h)]
     };
 }
 
@@ -228,7 +245,7 @@ pub enum ActReport {
         /// Of which request.
         attempt: u32,
         /// What it found or reached, by name: a fitted radius, the speed at the shot. Logged with the event.
-        results: Vec<(String, f64)>,
+        results: Vec<(Cow<'static, str>, f64)>,
     },
     /// Something took it away.
     Interrupted {
@@ -300,8 +317,8 @@ pub enum ActRequest {
 pub struct Save {
     /// Named in the [`SaveReport`].
     pub seq: u64,
-    /// The file's whole contents.
-    pub bytes: Arc<[u8]>,
+    /// The file's whole contents. Let go of it before you report: the runner writes the next save into the same memory.
+    pub bytes: Arc<Vec<u8>>,
     /// Set aside what is there first: it belongs to somebody else.
     pub set_aside_first: bool,
 }
@@ -312,20 +329,27 @@ pub struct Finish {
     /// Named in the [`SaveReport`].
     pub seq: u64,
     /// The marker's whole contents.
-    pub marker: Arc<[u8]>,
+    pub marker: Arc<Vec<u8>>,
+}
+
+/// A key that records of a runner can have; see [`Runner::log_keys`](crate::Runner::log_keys).
+#[derive(Debug, Clone, PartialEq)]
+pub struct LogKey {
+    /// The key under `/Catalyst/`, as in the log file: `FieldLab/6aa1f940/wheel-radius/caliper-diameter-in`.
+    pub key: Arc<str>,
+    /// The type of its values; `Json` and `String` carry the same ones.
+    pub data_type: DataType,
+    /// Its newest value belongs at the head of every file of the session.
+    pub sticky: bool,
 }
 
 /// One record for the log, and for the live topic of the same key.
-#[derive(Debug, Clone, PartialEq)]
-pub struct LogRecord {
-    /// The key under `/Catalyst/`, as in the log file: `FieldLab/6aa1f940/wheel-radius/caliper-diameter-in`.
-    pub key: String,
-    /// Its type; `Json` and `String` carry the same values.
-    pub data_type: DataType,
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LogRecord<'a> {
+    /// Which of the runner's [keys](crate::Runner::log_keys).
+    pub key: usize,
     /// The value.
-    pub value: Value,
-    /// Belongs at the head of every file of the session.
-    pub sticky: bool,
+    pub value: ValueRef<'a>,
 }
 
 /// How much an alert matters.
@@ -348,7 +372,7 @@ pub struct Alert {
     pub text: String,
 }
 
-/// One loop's answer.
+/// One loop's answer. What it has for the log is [`Runner::log`](crate::Runner::log).
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunnerOutput {
     /// Which act shall run.
@@ -357,6 +381,4 @@ pub struct RunnerOutput {
     pub save: Option<Save>,
     /// The last thing of a campaign.
     pub finish: Option<Finish>,
-    /// Records for the log, no two of one key.
-    pub log: Vec<LogRecord>,
 }

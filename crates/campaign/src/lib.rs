@@ -43,8 +43,9 @@ mod topics;
 pub use builder::{Act, CampaignBuilder, Measure, ProcedureBuilder};
 pub use error::CampaignError;
 pub use io::{
-    ActReport, ActRequest, Alert, AlertLevel, BatteryReading, CheckpointState, Finish, LogRecord, PreArmFact,
-    PreArmItem, PreArmVerdict, RunnerConfig, RunnerInput, RunnerOutput, Save, SaveReport, Start, State,
+    ActReport, ActRequest, Alert, AlertLevel, BatteryReading, CheckpointState, Finish, LogKey, LogRecord,
+    PreArmFact, PreArmItem, PreArmVerdict, RunnerConfig, RunnerInput, RunnerOutput, Save, SaveReport, Start,
+    State,
 };
 pub use model::{ActId, Campaign, Plan, Procedure, ProcedurePlan, Shot, Step, StepKind, StepOutcome};
 pub use routine::{

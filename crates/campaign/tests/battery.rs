@@ -113,6 +113,24 @@ fn f22_resting_volts_are_not_taken_while_the_drive_has_output() {
 }
 
 #[test]
+fn an_act_that_runs_without_a_fresh_reading_is_flagged() {
+    let mut b = Bench::go(campaign([two_drives()]));
+    b.act_secs = 2.0;
+    b.until_prompt("clear?");
+    b.advance();
+    b.until(5.0, |b| b.started.len() == 1);
+    b.run(0.5);
+    b.volts_age = 1.0;
+    b.run(0.4);
+    b.volts_age = 0.0;
+    b.until(20.0, |b| b.state() == State::Done);
+    assert!(b.notes().contains("one ran 0.40 s without a fresh battery reading"), "{}", b.notes());
+    assert!(b.runner.memory().quality["p"].starts_with("flagged"), "{:?}", b.runner.memory().quality);
+    let records = &b.runner.memory().outcomes["p"];
+    assert!(records[1].reason.contains("fresh") && records[2].reason.is_empty(), "{records:?}");
+}
+
+#[test]
 fn below_the_loaded_floor_a_step_is_invalid_and_redone_at_most_twice() {
     let mut b = Bench::go(campaign([tape()]));
     b.scripts.entry(ActId(0)).or_default().extend([

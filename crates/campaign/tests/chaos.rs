@@ -120,7 +120,7 @@ proptest! {
                 prop_assert!(!board.prompt.as_str().is_empty(), "{}", b.describe());
             }
             prop_assert!((0.0..=1.0).contains(&board.progress));
-            prop_assert!(b.runner.memory().measurements.values().all(|v| v.is_finite()));
+            prop_assert!(b.runner.memory().answers.values().all(|a| a.value.is_finite()));
             if let Some(saved) = &b.saved {
                 prop_assert!(checkpoint::parse(saved.as_bytes()).is_ok());
             }
@@ -166,15 +166,28 @@ proptest! {
     #[test]
     fn a_checkpoint_comes_back_as_it_was(
         notes in proptest::collection::vec(".{0,20}", 0..5),
-        values in proptest::collection::btree_map("[a-z]{1,5}/[a-z]{1,5}", proptest::num::f64::NORMAL | proptest::num::f64::ZERO, 0..6),
+        values in proptest::collection::btree_map(
+            "[a-z]{1,5}/[a-z]{1,5}",
+            (
+                proptest::num::f64::NORMAL | proptest::num::f64::ZERO,
+                proptest::option::of("[a-z]{0,3}"),
+                proptest::option::of(0.0..1e6_f64),
+            ),
+            0..6,
+        ),
         elapsed in 0.0..1e6_f64,
         seq in 0..1_000_000_i64,
     ) {
         let written = checkpoint::Checkpoint {
             session: "6aa1f940".into(),
             campaign: "Field Day".into(),
-            notes,
-            measurements: values,
+            notes: notes.into_iter().map(Into::into).collect(),
+            answers: values
+                .into_iter()
+                .map(|(key, (value, unit, at_secs))| {
+                    (key.into(), checkpoint::Answer { value, unit: unit.map(Into::into), at_secs })
+                })
+                .collect(),
             elapsed_secs: elapsed,
             prompt_seq: seq,
             ..Default::default()

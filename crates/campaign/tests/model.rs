@@ -355,5 +355,5 @@ fn f18_a_shot_that_is_not_ready_is_not_fired_and_can_be_left_out() {
     b.until(9.0, |b| b.state() == State::Done);
     assert!(b.runner.memory().quality["shot-map"].starts_with("partial"), "{:?}", b.runner.memory().quality);
     assert_eq!(b.runner.memory().outcomes["shot-map"][1].outcome, StepOutcome::TimedOut);
-    assert!(!b.runner.memory().measurements.contains_key("shot-map/at-2.00"));
+    assert!(!b.runner.memory().answers.contains_key("shot-map/at-2.00"));
 }

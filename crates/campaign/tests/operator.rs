@@ -18,7 +18,7 @@ fn asked() -> Bench {
 }
 
 fn committed(b: &Bench) -> Option<f64> {
-    b.runner.memory().measurements.get("tape/far-m").copied()
+    b.runner.memory().answer("tape/far-m")
 }
 
 #[test]
@@ -143,12 +143,12 @@ fn f10_a_number_equal_to_the_one_before_the_connection_dropped_is_no_answer() {
     assert!(b.commit().contains("SameAgain"), "{}", b.commit());
     b.advance();
     b.run(1.0);
-    assert!(!b.runner.memory().measurements.contains_key("two/second-m"));
+    assert!(!b.runner.memory().answers.contains_key("two/second-m"));
     // From the connection that is there and stays, the same number typed again is an answer.
     b.type_number(4.0);
     b.run(0.6);
     b.advance();
-    assert_eq!(b.runner.memory().measurements["two/second-m"], 4.0);
+    assert_eq!(b.runner.memory().answers["two/second-m"].value, 4.0);
 }
 
 #[test]
@@ -270,10 +270,10 @@ fn the_answer_key_of_the_question_is_a_candidate_and_another_question_s_is_not()
     b.write(second, 3.0);
     b.advance();
     b.run(1.0);
-    assert!(b.runner.memory().measurements.is_empty());
+    assert!(b.runner.memory().answers.is_empty());
     b.write(first, 2.0);
     b.advance();
-    assert_eq!(b.runner.memory().measurements["two/first-m"], 2.0);
+    assert_eq!(b.runner.memory().answers["two/first-m"].value, 2.0);
 }
 
 #[test]
@@ -329,7 +329,7 @@ fn redo_asks_the_last_answer_again_and_comes_back() {
     b.redo();
     b.answer(2.0);
     b.until_prompt("third");
-    assert_eq!(b.runner.memory().measurements["two/second-m"], 2.0);
+    assert_eq!(b.runner.memory().answers["two/second-m"].value, 2.0);
     assert!(b.notes().contains("two/second-m was 42 and is now 2 m"), "{}", b.notes());
     b.answer(3.0);
     b.until(5.0, |b| b.state() == State::Done);

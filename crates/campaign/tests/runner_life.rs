@@ -145,7 +145,7 @@ fn f2_the_session_is_saved_before_anything_is_asked() {
     b.until_prompt("clear?");
     let saved = checkpoint::parse(b.saved.as_deref().unwrap().as_bytes()).unwrap();
     assert_eq!(saved.session, b.runner.session_id());
-    assert_eq!(saved.in_flight.unwrap().procedure, "tape");
+    assert_eq!(&*saved.in_flight.unwrap().procedure, "tape");
 }
 
 #[test]
@@ -294,7 +294,7 @@ fn f5_a_pending_question_goes_on_being_shown_over_disable_and_rebuild() {
     b.run(1.0);
     b.press(Role::Advance);
     b.run(5.0);
-    assert!(b.runner.memory().measurements.is_empty());
+    assert!(b.runner.memory().answers.is_empty());
     b.enabled = true;
     b.run(3.0);
     b.until_prompt("how far");
@@ -344,7 +344,7 @@ fn f13_what_was_skipped_carries_its_reason_in_the_quality_mark() {
             && quality.contains("no slip by cap"),
         "{quality}"
     );
-    assert!(b.runner.memory().measurements.is_empty(), "no question about a drive that was not");
+    assert!(b.runner.memory().answers.is_empty(), "no question about a drive that was not");
 }
 
 #[test]
@@ -550,7 +550,7 @@ fn a_version_1_file_resumes_and_a_hostile_session_id_does_not() {
     b.until_prompt("clear?");
     b.advance();
     b.until(9.0, |b| b.state() == State::Done);
-    assert_eq!(b.runner.memory().measurements["tape/far-m"], 2.5, "nobody measures again");
+    assert_eq!(b.runner.memory().answers["tape/far-m"].value, 2.5, "nobody measures again");
     let b = start("../../etc");
     assert_ne!(b.runner.session_id(), "../../etc");
     assert_eq!(b.state(), State::Idle);
@@ -664,6 +664,41 @@ fn f23_after_a_swap_the_new_log_holds_header_answers_and_units_again() {
 }
 
 #[test]
+fn a_boot_that_never_begins_says_whose_log_it_leaves() {
+    let mut b = Bench::go(campaign([tape()]));
+    b.until_prompt("clear?");
+    b.reboot();
+    b.log.clear();
+    b.enabled = false;
+    b.run(0.1);
+    assert_eq!(b.logged("FieldLab/6aa1f940/Header").len(), 1);
+    assert!(b.all_events().is_empty(), "nothing has happened in it");
+}
+
+#[test]
+fn t19_another_pack_is_another_header() {
+    let packs = |b: &Bench| -> Vec<String> {
+        let headers = b.logged("FieldLab/6aa1f940/Header").into_iter();
+        headers
+            .map(|header| match header {
+                fieldlab_values::Value::String(text) => {
+                    serde_json::from_str::<serde_json::Value>(&text).unwrap()["battery"].to_string()
+                }
+                other => panic!("{other:?}"),
+            })
+            .collect()
+    };
+    let mut b = Bench::go(campaign([tape()]));
+    b.runner.amend_header("battery", "pack 1");
+    b.until_prompt("clear?");
+    for pack in ["pack 1", "pack 2", "pack 2"] {
+        b.runner.amend_header("battery", pack);
+        b.run(0.1);
+    }
+    assert_eq!(packs(&b), ["\"pack 1\"", "\"pack 2\""]);
+}
+
+#[test]
 fn f36_two_runners_share_nothing() {
     let mut one = Bench::go(campaign([tape()]));
     let mut two = Bench::new(campaign([tape()]));
@@ -682,9 +717,10 @@ fn an_answer_comes_back_from_the_checkpoint_bit_for_bit() {
     // A reader of decimal numbers that rounds carelessly makes another double of this one.
     let value = 24865.512754637246;
     let mut old = checkpoint::Checkpoint::default();
-    old.measurements.insert("a/b".into(), value);
+    let answer = checkpoint::Answer { value, unit: None, at_secs: None };
+    old.answers.insert("a/b".into(), answer);
     let read = checkpoint::parse(old.to_text().as_bytes()).unwrap();
-    assert_eq!(read.measurements["a/b"].to_bits(), value.to_bits());
+    assert_eq!(read.answers["a/b"].value.to_bits(), value.to_bits());
 }
 
 #[test]

@@ -4,6 +4,8 @@
 //! `cargo run -p fieldlab --example own_action`
 #![allow(clippy::print_stdout, reason = "an example talks to the person who runs it")]
 
+use std::borrow::Cow;
+
 use fieldlab::prelude::*;
 use fieldlab::sim::{World, WorldConfig};
 
@@ -22,7 +24,7 @@ fn nudge() -> RobotAct {
                 let module = robot.inputs().fresh_module(0, 0.1).ok_or("the front left module is silent")?;
                 fastest = fastest.max(module.velocity_rad_per_sec.unwrap_or(0.0).abs());
             }
-            robot.report(&format!("{name}_rad_per_sec"), fastest);
+            robot.report(format!("{name}_rad_per_sec"), fastest);
             drive.set(DriveCommand::Neutral);
             ticks.wait_secs(0.5).await;
         }
@@ -47,7 +49,7 @@ pub fn procedure() -> Result<Procedure<RobotAct>, ConfigError> {
 ///
 /// # Errors
 /// Why it failed.
-pub fn on_the_bench() -> Result<Vec<(String, f64)>, String> {
+pub fn on_the_bench() -> Result<Vec<(Cow<'static, str>, f64)>, String> {
     let mut world = World::new(WorldConfig::seeded(3), 3).map_err(|e| e.to_string())?;
     let robot = Hardware::new(world.description()).map_err(|e| e.to_string())?;
     let mut action = match nudge() {

@@ -39,7 +39,7 @@ fn a_robot_says_who_it_is_in_its_first_turn() {
 fn an_action_of_ones_own_reports_what_it_found() {
     assert_eq!(own_action::procedure().unwrap().plan().id, "nudge");
     let results = own_action::on_the_bench().unwrap();
-    let names: Vec<_> = results.iter().map(|(name, _)| name.as_str()).collect();
+    let names: Vec<_> = results.iter().map(|(name, _)| &**name).collect();
     assert_eq!(names, ["forwards_rad_per_sec", "backwards_rad_per_sec"]);
     assert!(results.iter().all(|(_, speed)| *speed > 5.0), "{results:?}");
 }

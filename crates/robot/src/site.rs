@@ -30,6 +30,15 @@ pub enum Pace {
     Virtual,
 }
 
+/// Who writes the checkpoint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Saves {
+    /// A thread of its own; the loop never waits for the disk.
+    Thread,
+    /// Whoever asks for it, at once, so that a run by a virtual clock is repeatable.
+    Inline,
+}
+
 /// Where a robot keeps its files, and how. Clones share the log that is open.
 #[derive(Clone)]
 pub struct Site {
@@ -39,6 +48,8 @@ pub struct Site {
     pub checkpoint: PathBuf,
     /// How files are written.
     pub pace: Pace,
+    /// Who writes the checkpoint; `None` is as the pace has it.
+    pub saves: Option<Saves>,
     /// How the log is written; its overflow rule follows the pace.
     pub log: WriterConfig,
     /// Whether an AdvantageKit-shaped log is written too, as `<session>_b<boot>_akit.wpilog`.
@@ -82,6 +93,7 @@ impl Site {
             out_dir: out_dir.into(),
             checkpoint: default_checkpoint(),
             pace,
+            saves: None,
             log: WriterConfig::default(),
             advantage_kit: false,
             needed_bytes: 300 << 20,
@@ -131,9 +143,10 @@ impl Site {
     /// When no thread can be started.
     pub fn storage(&self, only: Lock) -> Result<Box<dyn Storage>, ConfigError> {
         let (checkpoint, out, only) = (self.checkpoint.clone(), self.out_dir.clone(), Some(only));
-        match self.pace {
-            Pace::Virtual => Ok(Box::new(InlineStorage::new((self.layers)(), checkpoint, out, only))),
-            Pace::Realtime => {
+        let by_pace = if self.pace == Pace::Realtime { Saves::Thread } else { Saves::Inline };
+        match self.saves.unwrap_or(by_pace) {
+            Saves::Inline => Ok(Box::new(InlineStorage::new((self.layers)(), checkpoint, out, only))),
+            Saves::Thread => {
                 StorageThread::start((self.layers)(), checkpoint, out, only, Rc::clone(&self.retired))
                     .map(|thread| Box::new(thread) as Box<dyn Storage>)
                     .map_err(|e| ConfigError::new("site.storage", "a thread", e))
@@ -168,7 +181,9 @@ impl Site {
         if self.advantage_kit {
             let path = folder.join(format!("{session}_b{boot}_akit.wpilog"));
             let second = self.writer(&path, AkitSink::EXTRA_HEADER)?;
-            sinks.push(door.attach(Box::new(AkitSink::new(Arc::clone(&second), now)?)));
+            let sink = AkitSink::new(Arc::clone(&second), now)?;
+            let sink = if self.pace == Pace::Virtual { sink.by_virtual_clock() } else { sink };
+            sinks.push(door.attach(Box::new(sink)));
             akit = Some(second);
         }
         let open = OpenLog { session: session.to_owned(), writer, akit, sinks, door: door.clone() };

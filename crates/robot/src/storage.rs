@@ -82,8 +82,7 @@ impl InlineStorage {
 
 impl Storage for InlineStorage {
     fn submit(&mut self, job: Job) {
-        let report = run(&mut *self.layer, &self.checkpoint, &job);
-        self.done.push(report);
+        self.done.push(run(&mut *self.layer, &self.checkpoint, &job));
     }
 
     fn poll(&mut self, into: &mut Vec<SaveReport>) {
@@ -186,8 +185,11 @@ fn work(
         free.store(now_free, Ordering::Relaxed);
         match inbox.recv_timeout(Duration::from_secs(1)) {
             Ok(job) => {
+                let report = run(&mut *layer, checkpoint, &job);
+                // The runner writes the next one into the same memory.
+                drop(job);
                 // Nobody is left to hear it when the owner was dropped; the file is durable all the same.
-                outbox.send(run(&mut *layer, checkpoint, &job)).ok();
+                outbox.send(report).ok();
             }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return,
@@ -244,7 +246,7 @@ mod tests {
     use fieldlab_store::{Disk, finished_path, lock};
 
     fn save_job(seq: u64, text: &str) -> Job {
-        Job::Save(Save { seq, bytes: text.as_bytes().into(), set_aside_first: false })
+        Job::Save(Save { seq, bytes: Arc::new(text.into()), set_aside_first: false })
     }
 
     fn ok(seq: u64) -> SaveReport {
@@ -284,7 +286,7 @@ mod tests {
         let mut storage = InlineStorage::new(Box::new(CrashDisk::new()), path.clone(), "lab".into(), None);
         storage.submit(save_job(1, "one"));
         storage.submit(save_job(2, "two"));
-        storage.submit(Job::Finish(Finish { seq: 3, marker: b"done".as_slice().into() }));
+        storage.submit(Job::Finish(Finish { seq: 3, marker: Arc::new(b"done".to_vec()) }));
         let mut reports = Vec::new();
         storage.poll(&mut reports);
         assert_eq!(reports, [ok(1), ok(2), ok(3)]);

@@ -42,7 +42,12 @@ fn run(routine: Routine, mut meddle: impl FnMut(f64, &FakeRobot)) -> Run {
         if end != Progress::Running {
             drop(action);
             assert!(hardware.outputs().is_neutral(), "letting go is stopping");
-            return Run { end, secs, results: hardware.take_results().into_iter().collect(), commands };
+            return Run {
+                end,
+                secs,
+                results: hardware.take_results().into_iter().map(|(k, v)| (k.into_owned(), v)).collect(),
+                commands,
+            };
         }
     }
     panic!("it never ended");

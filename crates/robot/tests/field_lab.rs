@@ -8,7 +8,7 @@ use common::{FakeRobot, TRUE_RADIUS_M};
 use fieldlab_base::Micros;
 use fieldlab_campaign::procedures::{self, Drivetrain};
 use fieldlab_campaign::sweep::{Axis, Setpoint, Sweep};
-use fieldlab_campaign::{Act, Campaign, Procedure};
+use fieldlab_campaign::{Act, Campaign, Measure, Procedure};
 use fieldlab_robot::acts::RobotAct;
 use fieldlab_robot::hw::MechanismCommand;
 use fieldlab_wpilog::Log;
@@ -244,6 +244,28 @@ fn nothing_moves_before_the_pre_arm_list_passes_and_each_item_says_why() {
         &|_, robot| robot.0.borrow_mut().modules_alive[2] = false,
         "modules|fail|no reading from module 2 (bl)",
     );
+}
+
+#[test]
+fn a_manifest_that_no_tablet_reads_is_a_warning_and_stops_nothing() {
+    let row = |questions: usize| {
+        let mut many = Procedure::<RobotAct>::builder("many", "Many questions");
+        for i in 0..questions {
+            many = many
+                .measure(Measure::new(format!("number {i}"), format!("number-{i}-m"), "m").range(0.0, 2.0));
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let campaign = Campaign::builder("Long").add(many.build().unwrap()).build().unwrap();
+        let mut rig = Rig::boot(FakeRobot::new(), campaign, site(folder.path(), 7), Micros::ZERO, true);
+        rig.enable("Field Lab");
+        for _ in 0..50 {
+            rig.tick();
+        }
+        assert!(!rig.text("PromptKey").is_empty(), "it asks its first question all the same");
+        rig.rows("PreArm").into_iter().find(|row| row.starts_with("manifest")).unwrap()
+    };
+    assert_eq!(row(5), "manifest|pass");
+    assert!(row(80).starts_with("manifest|warn|the list of inputs has 1"), "{}", row(80));
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use fieldlab_base::Micros;
 use fieldlab_robot::telemetry::{AkitSink, Door, LogSink, SinkId};
-use fieldlab_values::{DataType, Pose2d, Publisher, Root, TopicSpec, Value};
+use fieldlab_values::{DataType, Pose2d, Publisher, Root, TopicSpec, ValueRef};
 use fieldlab_wpilog::{Log, LogWriter, WriterConfig};
 
 fn config(extra_header: &str) -> WriterConfig {
@@ -37,7 +37,7 @@ fn record(extra_header: &str, attach: impl FnOnce(&Door, Arc<LogWriter>) -> Sink
         pose.set(&mut door, &Pose2d::new(1.0, turn as f64, 0.0));
         if turn == 0 {
             clock.set(&mut door, &1_790_000_000_000_000);
-            door.append(header, Value::String("{}".into()));
+            door.append(header, ValueRef::String("{}"));
         }
         door.end();
     }

@@ -1,12 +1,14 @@
 //! A lead-acid pack: open-circuit curve, resistance, recovery.
 
+use std::sync::Arc;
+
 use fieldlab_base::{ConfigError, check};
 
 /// What a pack is.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BatteryConfig {
     /// What is written on it.
-    pub name: String,
+    pub name: Arc<str>,
     /// Charge between full and empty, in ampere hours.
     pub capacity_ah: f64,
     /// State of charge when it is put in, 0 to 1.
@@ -24,7 +26,7 @@ impl BatteryConfig {
     #[must_use]
     pub fn healthy(name: &str) -> Self {
         Self {
-            name: name.to_owned(),
+            name: name.into(),
             capacity_ah: 18.0,
             charge: 1.0,
             ohms: 0.018,
@@ -63,7 +65,7 @@ impl Battery {
 
     /// What is written on it.
     #[must_use]
-    pub fn name(&self) -> &str {
+    pub const fn name(&self) -> &Arc<str> {
         &self.config.name
     }
 

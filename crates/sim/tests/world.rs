@@ -122,7 +122,7 @@ fn a_fresh_pack_stands_higher_and_a_broken_one_is_refused() {
     world.swap_battery(BatteryConfig::healthy("fresh")).unwrap();
     assert!(turns(&mut world, &Outputs::NEUTRAL, 2).battery_volts.unwrap().value > 12.8);
     assert!(world.swap_battery(BatteryConfig { ohms: 0.0, ..BatteryConfig::healthy("x") }).is_err());
-    assert_eq!((world.swaps(), world.battery().name()), (1, "fresh"));
+    assert_eq!((world.swaps(), &**world.battery().name()), (1, "fresh"));
 }
 
 #[test]

@@ -386,7 +386,7 @@ fn answer_to(key: &str) -> f64 {
 fn banked_acts(plan: &Plan, checkpoint: &Checkpoint) -> BTreeSet<ActId> {
     let mut acts = BTreeSet::new();
     for procedure in &plan.procedures {
-        let records = checkpoint.outcomes.get(&procedure.id).map(Vec::as_slice).unwrap_or_default();
+        let records = checkpoint.outcomes.get(procedure.id.as_str()).map(Vec::as_slice).unwrap_or_default();
         let completed =
             |step: usize| records.iter().any(|r| r.step == step && r.outcome == StepOutcome::Completed);
         for (i, step) in procedure.steps.iter().enumerate() {
@@ -462,8 +462,7 @@ impl Tally {
             // After the marker the old session is over, and what is in memory belongs to the next.
             if !next.asks_for_a_new_session() {
                 self.lost +=
-                    before.echoed.iter().filter(|(k, v)| memory.measurements.get(*k) != Some(v)).count()
-                        as u64;
+                    before.echoed.iter().filter(|(k, v)| memory.answer(k) != Some(**v)).count() as u64;
             }
             self.asked_again += before.echoed.keys().filter(|k| next.asked.contains(*k)).count() as u64;
             self.run_again += next.started.iter().filter(|act| acts.contains(act)).count() as u64;

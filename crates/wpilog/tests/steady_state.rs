@@ -1,42 +1,14 @@
 //! An append from the loop's thread does not allocate.
 
-#![allow(unsafe_code, reason = "GlobalAlloc, which counts the test's own allocations, is an unsafe trait")]
+#[path = "../../base/tests/support/counting.rs"]
+mod counting;
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
 
 use fieldlab_base::Micros;
 use fieldlab_values::{DataType, Pose2d, Published, ValueRef};
 use fieldlab_wpilog::{LogWriter, WriterConfig};
-
-thread_local! {
-    static COUNT: Cell<u64> = const { Cell::new(0) };
-}
-
-struct Counting;
-
-// SAFETY: every call goes to the system allocator as it came; the counter is a plain thread-local cell.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        COUNT.with(|count| count.set(count.get() + 1));
-        // SAFETY: as the caller promised.
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: as the caller promised.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        COUNT.with(|count| count.set(count.get() + 1));
-        // SAFETY: as the caller promised.
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 #[test]
 fn appends_of_a_loop_with_200_topics_do_not_allocate() {
@@ -66,11 +38,11 @@ fn appends_of_a_loop_with_200_topics_do_not_allocate() {
         log.stats().records
     };
     turn(0);
-    let before = COUNT.with(Cell::get);
+    let before = counting::allocations();
     for i in 1..2000 {
         turn(i);
     }
-    assert_eq!(COUNT.with(Cell::get) - before, 0);
+    assert_eq!(counting::allocations() - before, 0);
     let closed = log.close();
     assert_eq!(closed.stats.records + closed.stats.dropped, 202 + 2000 * 202);
 }

@@ -5,7 +5,7 @@ use crate::series::Series;
 use crate::story::ProcedureStory;
 
 /// Facts over all of a procedure's windows.
-pub(crate) fn facts(volts: &Series, procedure: &ProcedureStory, pack: Option<&str>) -> BatteryFacts {
+pub(crate) fn facts(volts: &Series, procedure: &ProcedureStory, pack: Option<String>) -> BatteryFacts {
     let parts: Vec<Series> = procedure.windows.iter().map(|w| volts.within(w.from_secs, w.to_secs)).collect();
     let spans: f64 = procedure.windows.iter().map(Window::secs).sum();
     let weighted: f64 = parts
@@ -19,7 +19,7 @@ pub(crate) fn facts(volts: &Series, procedure: &ProcedureStory, pack: Option<&st
         min_volts: parts.iter().filter_map(Series::min).min_by(f64::total_cmp),
         mean_volts: (spans > 0.0 && parts.iter().any(|p| !p.is_empty())).then(|| weighted / spans),
         paused_secs: procedure.paused.iter().map(Window::secs).sum(),
-        pack: pack.map(str::to_owned),
+        pack,
     }
 }
 

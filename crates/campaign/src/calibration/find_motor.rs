@@ -1,6 +1,8 @@
 //! Find motor: each drive motor in turn gets a short, gentle push, so that a person sees which wheel answers to which
 //! name, and the encoders say whether it was the right one.
 
+use std::borrow::Cow;
+
 use fieldlab_base::{ConfigError, Micros, check};
 use fieldlab_values::{Publish, Publisher};
 
@@ -36,7 +38,7 @@ pub struct FindMotor {
     rows: Vec<String>,
     report: String,
     status: Status,
-    status_text: String,
+    status_text: Cow<'static, str>,
     silence: Silence,
 }
 
@@ -56,7 +58,7 @@ impl FindMotor {
             rows: Vec::new(),
             report: String::new(),
             status: Status::Waiting,
-            status_text: String::new(),
+            status_text: Cow::Borrowed(""),
             silence: Silence::default(),
         })
     }

@@ -24,6 +24,8 @@ mod system_check;
 mod wheel_radius;
 mod zero_wheels;
 
+use std::borrow::Cow;
+
 use fieldlab_base::Micros;
 
 use crate::channels::MODULE_COUNT;
@@ -101,15 +103,15 @@ pub enum Status {
 impl Status {
     /// The token on the `Status` topic: `running`, `done`, `interrupted`, `no motion measured`, `stopped: <reason>`.
     #[must_use]
-    pub fn token(&self) -> String {
-        match self {
-            Self::Waiting => String::new(),
-            Self::Running => "running".into(),
-            Self::Done => "done".into(),
-            Self::Interrupted => "interrupted".into(),
-            Self::NoMotion => "no motion measured".into(),
-            Self::Stopped(reason) => format!("stopped: {reason}"),
-        }
+    pub fn token(&self) -> Cow<'static, str> {
+        Cow::Borrowed(match self {
+            Self::Waiting => "",
+            Self::Running => "running",
+            Self::Done => "done",
+            Self::Interrupted => "interrupted",
+            Self::NoMotion => "no motion measured",
+            Self::Stopped(reason) => return Cow::Owned(format!("stopped: {reason}")),
+        })
     }
 
     /// Whether it is over.

@@ -5,6 +5,8 @@
 //! below 15 A carries no load and is ignored; when every wheel does, the robot is rolling. The first wheel that breaks
 //! under load is the answer.
 
+use std::borrow::Cow;
+
 use fieldlab_base::{ConfigError, Micros};
 use fieldlab_values::{Publish, Publisher};
 
@@ -66,7 +68,7 @@ pub struct SlipCurrent {
     mps: [f64; MODULE_COUNT],
     break_amps: [f64; MODULE_COUNT],
     status: Status,
-    status_text: String,
+    status_text: Cow<'static, str>,
     result: String,
     snippet: String,
     found: Option<SlipFound>,
@@ -88,7 +90,7 @@ impl SlipCurrent {
             mps: [0.0; MODULE_COUNT],
             break_amps: [f64::NAN; MODULE_COUNT],
             status: Status::Waiting,
-            status_text: String::new(),
+            status_text: Cow::Borrowed(""),
             result: String::new(),
             snippet: String::new(),
             found: None,

@@ -1,5 +1,7 @@
 //! One SysId test straight ahead, stopped by distance, by speed and by time, whichever comes first.
 
+use std::borrow::Cow;
+
 use fieldlab_base::{ConfigError, Micros};
 use fieldlab_values::{Publish, Publisher};
 
@@ -22,7 +24,7 @@ pub struct SysId {
     moved_m: f64,
     volts: f64,
     status: Status,
-    status_text: String,
+    status_text: Cow<'static, str>,
     stopped_by: &'static str,
     silence: Silence,
 }
@@ -42,7 +44,7 @@ impl SysId {
             moved_m: 0.0,
             volts: 0.0,
             status: Status::Waiting,
-            status_text: String::new(),
+            status_text: Cow::Borrowed(""),
             stopped_by: "",
             silence: Silence::default(),
         })

@@ -1,5 +1,6 @@
 //! Wheel radius from turning on the spot: what the wheels rolled against what the gyro turned.
 
+use std::borrow::Cow;
 use std::f64::consts::TAU;
 
 use fieldlab_base::{ConfigError, Micros};
@@ -63,7 +64,7 @@ pub struct WheelRadius {
     config: WheelRadiusConfig,
     phase: Phase,
     status: Status,
-    status_text: String,
+    status_text: Cow<'static, str>,
     snippet: String,
     turns: f64,
     found: Option<WheelRadiusFound>,
@@ -81,7 +82,7 @@ impl WheelRadius {
             config,
             phase: Phase::Start,
             status: Status::Waiting,
-            status_text: String::new(),
+            status_text: Cow::Borrowed(""),
             snippet: String::new(),
             turns: 0.0,
             found: None,

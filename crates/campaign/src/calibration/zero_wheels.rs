@@ -2,6 +2,7 @@
 //!
 //! Nothing moves: the drive stays neutral from the first loop to the last.
 
+use std::borrow::Cow;
 use std::f64::consts::TAU;
 
 use fieldlab_base::{ConfigError, Micros, check};
@@ -38,7 +39,7 @@ pub struct ZeroWheels {
     count: u32,
     offsets: Option<[f64; MODULE_COUNT]>,
     status: Status,
-    status_text: String,
+    status_text: Cow<'static, str>,
     snippet: String,
 }
 
@@ -64,7 +65,7 @@ impl ZeroWheels {
             count: 0,
             offsets: None,
             status: Status::Waiting,
-            status_text: String::new(),
+            status_text: Cow::Borrowed(""),
             snippet: String::new(),
         })
     }

@@ -1,13 +1,40 @@
 //! What is asked of a person, and what an answer does.
 
-use serde_json::json;
+use std::fmt::{self, Write as _};
+use std::sync::Arc;
 
-use super::{Phase, Runner};
-use crate::channels::{self, event};
-use crate::checkpoint::StepRecord;
+use super::names::{self, StepKeys};
+use super::{Fact, Phase, Runner};
+use crate::channels::event;
+use crate::checkpoint::{Answer, StepRecord};
 use crate::desk::Press;
 use crate::io::RunnerInput;
 use crate::model::{StepKind, StepOutcome};
+use crate::text;
+
+/// One end of a range, for a person.
+struct Bound(Option<f64>);
+
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(bound) => write!(f, "{bound}"),
+            None => f.write_str("any"),
+        }
+    }
+}
+
+/// What a phase wants from a person.
+enum Want {
+    /// Nothing.
+    Nothing,
+    /// To read the text; nothing that is pressed answers it.
+    Read,
+    /// To press Advance, or what else the text names.
+    Press,
+    /// A number, for this procedure and step.
+    Number(usize, usize),
+}
 
 impl Runner {
     /// Shows a prompt. `question` names the step that a number is asked for.
@@ -18,27 +45,24 @@ impl Runner {
         self.memory.prompt_seq += 1;
         self.board.prompt_seq = self.memory.prompt_seq;
         self.board.prompt.set(text);
-        let (mut unit, mut key, mut bounds) = (String::new(), String::new(), (None, None));
+        let (plan, names) = (Arc::clone(&self.plan), Arc::clone(&self.names));
+        let (mut unit, mut key, mut bounds) = ("", "", (None, None));
         if let Some((p, s)) = question
-            && let Some(procedure) = self.plan.procedures.get(p)
-            && let Some(StepKind::Measure { key: k, unit: u, min, max, .. }) =
-                procedure.steps.get(s).map(|s| &s.kind)
+            && let Some(asked) = names.question(p, s)
+            && let Some(StepKind::Measure { min, max, .. }) =
+                plan.procedures.get(p).and_then(|p| p.steps.get(s)).map(|s| &s.kind)
         {
-            unit.clone_from(u);
-            key = format!("{}/{k}", procedure.id);
-            bounds = (*min, *max);
+            (unit, key, bounds) = (&asked.unit, &asked.full, (*min, *max));
         }
-        self.board.prompt_unit.set(&unit);
-        self.board.prompt_key.set(&key);
+        self.board.prompt_unit.set(unit);
+        self.board.prompt_key.set(key);
         (self.board.prompt_min, self.board.prompt_max) = bounds;
         self.touched = true;
         if self.enabled {
             self.desk.show(self.now, question);
-            let seq = self.memory.prompt_seq;
-            self.event(
-                event::PROMPT,
-                &[("seq", json!(seq)), ("text", text.into()), ("key", key.into()), ("unit", unit.into())],
-            );
+            let seq = Fact::Int(self.memory.prompt_seq);
+            let facts = [("seq", seq), ("text", text.into()), ("key", key.into()), ("unit", unit.into())];
+            self.event(event::PROMPT, &facts);
         }
     }
 
@@ -55,73 +79,78 @@ impl Runner {
 
     /// Shows what the phase wants from a person, if anything.
     pub(super) fn show_phase(&mut self) {
-        match self.phase {
-            Phase::AskStart => {
-                let text = self.ask_start.as_ref().map(|a| a.text.clone()).unwrap_or_default();
-                self.prompt(&text, None);
-            }
-            Phase::Gate { gate, .. } if gate.paused => {
-                let text = format!(
-                    "Battery low: swap the pack. Goes on at {} V at rest",
-                    crate::text::fixed(gate.resume_volts, 1)
-                );
+        let mut text = std::mem::take(&mut self.scratch);
+        text.clear();
+        match self.want(&mut text) {
+            Want::Nothing => self.unprompt(),
+            Want::Read => {
                 self.prompt(&text, None);
                 self.desk.hide();
             }
+            Want::Press => self.prompt(&text, None),
+            Want::Number(procedure, step) => self.prompt(&text, Some((procedure, step))),
+        }
+        self.scratch = text;
+    }
+
+    /// Writes what is wanted into `text`. Writing into memory does not fail.
+    fn want(&self, text: &mut String) -> Want {
+        match self.phase {
+            Phase::AskStart => {
+                text.push_str(self.ask_start.as_ref().map_or("", |ask| &ask.text));
+                Want::Press
+            }
+            Phase::Gate { gate, .. } if gate.paused => {
+                let volts = text::Fixed(gate.resume_volts, 1);
+                write!(text, "Battery low: swap the pack. Goes on at {volts} V at rest").ok();
+                Want::Read
+            }
             Phase::Confirm { step, again } => {
-                let text = self.confirm_text(step, again);
-                self.prompt(&text, None);
+                self.confirm_text(step, again, text);
+                Want::Press
             }
             Phase::Measure { procedure, step } => {
-                let text = self.measure_text(procedure, step);
-                self.prompt(&text, Some((procedure, step)));
+                let label = self.plan.procedures.get(procedure).and_then(|p| p.steps.get(step));
+                let label = label.map_or("", |s| &s.label);
+                match self.answer_to(procedure, step) {
+                    Some(old) => write!(text, "Again: {label} (it was {old})").ok(),
+                    None => write!(text, "{label}").ok(),
+                };
+                Want::Number(procedure, step)
             }
             Phase::Offer { .. } => {
-                let text =
-                    format!("{}. Advance: try again. SkipReason and Skip: leave it out", self.offer_reason);
-                self.prompt(&text, None);
+                let reason = &self.offer_reason;
+                write!(text, "{reason}. Advance: try again. SkipReason and Skip: leave it out").ok();
+                Want::Press
             }
-            Phase::PreArm => {
-                if let Some(text) = self.blocked.clone() {
-                    self.prompt(&text, None);
-                    self.desk.hide();
-                } else {
-                    self.unprompt();
+            Phase::PreArm => match &self.blocked {
+                Some(blocked) => {
+                    text.push_str(blocked);
+                    Want::Read
                 }
-            }
-            Phase::Idle | Phase::Done | Phase::Aborted | Phase::Finishing => self.unprompt(),
+                None => Want::Nothing,
+            },
+            Phase::Idle | Phase::Done | Phase::Aborted | Phase::Finishing => Want::Nothing,
             Phase::Next | Phase::Act { .. } | Phase::Settle { .. } | Phase::Gate { .. } if !self.enabled => {
-                let at =
-                    self.procedure().map_or("the last save".to_owned(), |p| match p.steps.get(self.cursor) {
-                        Some(step) => format!("{}: {}", p.title, step.label),
-                        None => p.title.clone(),
-                    });
-                self.prompt(&format!("Disabled. Enable to go on with {at}"), None);
+                match self.procedure().map(|p| (p, p.steps.get(self.cursor))) {
+                    Some((p, Some(step))) => {
+                        write!(text, "Disabled. Enable to go on with {}: {}", p.title, step.label).ok()
+                    }
+                    Some((p, None)) => write!(text, "Disabled. Enable to go on with {}", p.title).ok(),
+                    None => write!(text, "Disabled. Enable to go on with the last save").ok(),
+                };
+                Want::Press
             }
-            Phase::Next | Phase::Act { .. } | Phase::Settle { .. } | Phase::Gate { .. } => self.unprompt(),
+            Phase::Next | Phase::Act { .. } | Phase::Settle { .. } | Phase::Gate { .. } => Want::Nothing,
         }
     }
 
-    fn confirm_text(&self, step: Option<usize>, again: bool) -> String {
-        let label = step.and_then(|s| self.step_at(s)).map(|s| s.label.clone());
-        match (label, again) {
-            (Some(label), false) => label,
-            (Some(label), true) => format!("Again, before {}: {label}", self.label_at_cursor()),
-            (None, _) => format!("Everybody clear of the robot? Next: {}", self.label_at_cursor()),
-        }
-    }
-
-    fn label_at_cursor(&self) -> String {
-        self.step_at(self.cursor).map(|s| s.label.clone()).unwrap_or_default()
-    }
-
-    fn measure_text(&self, procedure: usize, step: usize) -> String {
-        let Some(of) = self.plan.procedures.get(procedure) else { return String::new() };
-        let Some(found) = of.steps.get(step) else { return String::new() };
-        let StepKind::Measure { key, .. } = &found.kind else { return String::new() };
-        match self.memory.measurements.get(&format!("{}/{key}", of.id)) {
-            Some(old) => format!("Again: {} (it was {old})", found.label),
-            None => found.label.clone(),
+    fn confirm_text(&self, step: Option<usize>, again: bool, text: &mut String) {
+        let next = self.step_at(self.cursor).map_or("", |s| &s.label);
+        match (step.and_then(|s| self.step_at(s)), again) {
+            (Some(step), false) => text.push_str(&step.label),
+            (Some(step), true) => drop(write!(text, "Again, before {next}: {}", step.label)),
+            (None, _) => drop(write!(text, "Everybody clear of the robot? Next: {next}")),
         }
     }
 
@@ -147,7 +176,7 @@ impl Runner {
             (Press::Advance(None), Phase::AskStart) => self.begin_asked(input.unix),
             (Press::Advance(None), Phase::Confirm { step, again }) => self.confirmed(step, again),
             (Press::Advance(None), Phase::Offer { step }) => {
-                self.event(event::RETRY, &[("step", json!(step))]);
+                self.event(event::RETRY, &[("step", step.into())]);
                 self.sags = 0;
                 self.again(step);
                 self.confirm_retry = true;
@@ -175,17 +204,21 @@ impl Runner {
     }
 
     /// An answer that is echoed when it is durable.
-    fn echo(&mut self, text: String) {
+    fn echo(&mut self, text: fmt::Arguments<'_>) {
         let revision = self.storage.changed(self.now);
-        self.echoes.push((revision, text));
+        self.with_text(text, |runner, text| runner.echoes.push((revision, text.into())));
         self.touched = true;
     }
 
     fn confirmed(&mut self, step: Option<usize>, again: bool) {
         self.clear = true;
         self.confirm_retry = false;
-        let label = self.confirm_text(step, again);
-        self.event(event::CONFIRMED, &[("step", json!(step)), ("label", label.into())]);
+        let mut label = std::mem::take(&mut self.scratch);
+        label.clear();
+        self.confirm_text(step, again, &mut label);
+        let which = step.map_or(Fact::Nothing, Fact::from);
+        self.event(event::CONFIRMED, &[("step", which), ("label", label.as_str().into())]);
+        self.scratch = label;
         if let Some(step) = step.filter(|_| !again) {
             let (outcome, reason) = (StepOutcome::Completed, String::new());
             self.record(StepRecord { step, outcome, seconds: 0.0, min_volts: None, reason });
@@ -193,7 +226,7 @@ impl Runner {
             self.cursor = step + 1;
         }
         let seq = self.memory.prompt_seq;
-        self.echo(format!("prompt {seq} confirmed"));
+        self.echo(format_args!("prompt {seq} confirmed"));
         self.go(Phase::Next);
     }
 
@@ -204,42 +237,42 @@ impl Runner {
     }
 
     fn answer(&mut self, procedure: usize, step: usize, value: f64) {
-        let Some(of) = self.plan.procedures.get(procedure) else { return };
-        let Some(found) = of.steps.get(step) else { return };
-        let StepKind::Measure { key, unit, min, max, near_robot, .. } = &found.kind else { return };
-        let (id, key, unit, near) = (of.id.clone(), key.clone(), unit.clone(), *near_robot);
+        let (plan, names) = (Arc::clone(&self.plan), Arc::clone(&self.names));
+        let Some(found) = plan.procedures.get(procedure).and_then(|of| of.steps.get(step)) else { return };
+        let StepKind::Measure { min, max, near_robot, .. } = &found.kind else { return };
+        let Some(question) = names.question(procedure, step) else { return };
+        let (full, unit) = (&*question.full, &*question.unit);
+        let answer =
+            Answer { value, unit: Some(Arc::clone(&question.unit)), at_secs: Some(self.memory.elapsed_secs) };
+        let old = self.memory.answers.insert(Arc::clone(&question.full), answer).map(|old| old.value);
+        if let Some(StepKeys::Answer { value: key, unit: unit_key }) = self.step_keys(procedure, step) {
+            let (key, unit_key) = (*key, *unit_key);
+            self.log_answer([unit_key, key], unit, value);
+        }
         let plausible = found.kind.plausible(value);
-        let bound = |b: &Option<f64>| b.map_or("any".to_owned(), |b| b.to_string());
-        let range = format!("{} to {}", bound(min), bound(max));
-        let full = format!("{id}/{key}");
-        let old = self.memory.measurements.insert(full.clone(), value);
-        self.memory.units.insert(full.clone(), unit.clone());
-        self.memory.answered_at.insert(full.clone(), self.memory.elapsed_secs);
-        self.log_answer(&full, value, &unit);
-        let seq = self.memory.prompt_seq;
-        self.event(
-            event::ANSWER,
-            &[
-                ("seq", json!(seq)),
-                ("key", full.clone().into()),
-                ("value", json!(value)),
-                ("unit", unit.clone().into()),
-                ("plausible", plausible.into()),
-                ("replaces", json!(old)),
-            ],
-        );
+        let facts = [
+            ("seq", Fact::Int(self.memory.prompt_seq)),
+            ("key", full.into()),
+            ("value", value.into()),
+            ("unit", unit.into()),
+            ("plausible", plausible.into()),
+            ("replaces", old.into()),
+        ];
+        self.event(event::ANSWER, &facts);
         if let Some(old) = old {
-            self.note(format!("{full} was {old} and is now {value} {unit}"));
+            self.note(format_args!("{full} was {old} and is now {value} {unit}"));
         }
         self.warning = None;
         if !plausible {
-            let text = format!("{full} = {value} {unit} is outside {range}: recorded all the same");
-            self.note(text.clone());
-            self.warning = Some(text);
+            let (low, high) = (Bound(*min), Bound(*max));
+            self.note(format_args!(
+                "{full} = {value} {unit} is outside {low} to {high}: recorded all the same"
+            ));
+            self.warning = self.memory.notes.last().cloned();
         }
-        self.echo(format!("{full} = {value} {unit}"));
+        self.echo(format_args!("{full} = {value} {unit}"));
         // Somebody stood at the robot for it.
-        self.clear &= !near;
+        self.clear &= !near_robot;
         match self.redo_from.take() {
             Some(back) => self.go(back),
             None => {
@@ -250,23 +283,22 @@ impl Runner {
         }
     }
 
-    fn log_answer(&mut self, full: &str, value: f64, unit: &str) {
-        let key = channels::session(&self.memory.session, full);
-        self.book.put(format!("{key}.unit"), unit);
-        self.book.put(key, value);
+    fn log_answer(&mut self, [unit_key, key]: [u32; 2], unit: &str, value: f64) {
+        self.book.text(unit_key, unit);
+        self.book.number(key, value);
     }
 
     /// A battery swap starts a new log file; it gets what is already known.
     pub(super) fn log_kept_answers(&mut self) {
-        let kept: Vec<(String, f64)> =
-            self.memory.measurements.iter().map(|(k, v)| (k.clone(), *v)).collect();
-        for (key, value) in kept {
-            let unit = self.memory.units.get(&key).cloned().unwrap_or_default();
-            self.log_answer(&key, value, &unit);
-            self.event(
-                event::ANSWER,
-                &[("key", key.into()), ("value", json!(value)), ("resumed", true.into())],
-            );
+        let kept = self.memory.answers.clone();
+        for (key, Answer { value, unit, .. }) in kept {
+            // Of a procedure that is in the plan no more, too.
+            let keys = names::answer_keys(&key, &self.memory.session, &mut self.keys);
+            if let StepKeys::Answer { value: value_key, unit: unit_key } = keys {
+                self.log_answer([unit_key, value_key], unit.as_deref().unwrap_or_default(), value);
+            }
+            let facts = [("key", (&*key).into()), ("value", value.into()), ("resumed", true.into())];
+            self.event(event::ANSWER, &facts);
         }
     }
 
@@ -278,11 +310,11 @@ impl Runner {
         };
         let last = self
             .memory
-            .answered_at
+            .answers
             .iter()
-            .filter(|(_, at)| **at < before)
-            .max_by(|a, b| a.1.total_cmp(b.1))
-            .and_then(|(key, _)| self.locate(key));
+            .filter_map(|(key, answer)| Some((key, answer.at_secs.filter(|at| *at < before)?)))
+            .max_by(|a, b| a.1.total_cmp(&b.1))
+            .and_then(|(key, _)| self.names.locate(key));
         let Some((procedure, step)) = last else {
             self.refuse("there is no answer before this to do again");
             self.go(self.phase);
@@ -295,26 +327,13 @@ impl Runner {
     }
 
     fn answered_at(&self, procedure: usize, step: usize) -> f64 {
-        let key = self.plan.procedures.get(procedure).and_then(|p| match &p.steps.get(step)?.kind {
-            StepKind::Measure { key, .. } => Some(format!("{}/{key}", p.id)),
-            _ => None,
-        });
-        key.and_then(|k| self.memory.answered_at.get(&k)).copied().unwrap_or(f64::INFINITY)
-    }
-
-    fn locate(&self, full: &str) -> Option<(usize, usize)> {
-        let (id, key) = full.split_once('/')?;
-        let (index, procedure) = self.plan.find(id)?;
-        let step = procedure
-            .steps
-            .iter()
-            .position(|s| matches!(&s.kind, StepKind::Measure { key: k, .. } if k == key));
-        Some((index, step?))
+        let question = self.names.question(procedure, step);
+        let answer = question.and_then(|q| self.memory.answers.get(&q.full));
+        answer.and_then(|answer| answer.at_secs).unwrap_or(f64::INFINITY)
     }
 
     fn skipped(&mut self, step: usize, reason: &str) {
-        let facts = self.step_facts(step);
-        self.event(event::STEP_SKIPPED, &[facts.as_slice(), &[("reason", reason.into())]].concat());
+        self.step_event(event::STEP_SKIPPED, step, &[("reason", reason.into())]);
         let reason = reason.to_owned();
         self.record(StepRecord {
             step,
@@ -328,9 +347,10 @@ impl Runner {
 
     fn skip_measure(&mut self, step: usize, reason: &str) {
         self.skipped(step, reason);
-        let label = self.step_at(step).map(|s| s.label.clone()).unwrap_or_default();
-        self.note(format!("{label} was not measured: {reason}"));
-        self.echo(format!("skipped: {reason}"));
+        let plan = Arc::clone(&self.plan);
+        let label = self.label_in(&plan, step);
+        self.note(format_args!("{label} was not measured: {reason}"));
+        self.echo(format_args!("skipped: {reason}"));
         self.cursor = step + 1;
         self.go(Phase::Next);
     }
@@ -359,8 +379,8 @@ impl Runner {
         self.redo_from = None;
         self.skip_all(reason, |_, _| true);
         let (title, end) = self.procedure().map(|p| (p.title.clone(), p.steps.len())).unwrap_or_default();
-        self.note(format!("the rest of {title} was skipped: {reason}"));
-        self.echo(format!("skipped: {reason}"));
+        self.note(format_args!("the rest of {title} was skipped: {reason}"));
+        self.echo(format_args!("skipped: {reason}"));
         self.confirm_retry = false;
         self.cursor = end;
         self.go(Phase::Next);
@@ -375,9 +395,10 @@ impl Runner {
             self.record(record);
         }
         self.skip_all(reason, |i, g| i > step && g == group);
-        let why = format!("{}; skipped: {reason}", self.offer_reason);
-        self.note(why);
-        self.echo(format!("skipped: {reason}"));
+        let failed = std::mem::take(&mut self.offer_reason);
+        self.note(format_args!("{failed}; skipped: {reason}"));
+        self.offer_reason = failed;
+        self.echo(format_args!("skipped: {reason}"));
         self.cursor = step + 1;
         self.go(Phase::Next);
     }

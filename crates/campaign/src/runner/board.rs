@@ -1,14 +1,22 @@
 //! What the dashboards show, kept so that an unchanged loop copies nothing.
 
+use std::fmt::{self, Write as _};
 use std::sync::Arc;
 
 use crate::io::State;
 
 /// A text that counts its changes.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Text {
     text: String,
     changes: u32,
+}
+
+impl Default for Text {
+    fn default() -> Self {
+        // Room for most prompts, so that the loop seldom makes any.
+        Self { text: String::with_capacity(160), changes: 0 }
+    }
 }
 
 impl Text {
@@ -32,10 +40,17 @@ impl Text {
 }
 
 /// Rows that count their changes.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Rows {
     rows: Vec<Arc<str>>,
     changes: u32,
+    scratch: String,
+}
+
+impl Default for Rows {
+    fn default() -> Self {
+        Self { rows: Vec::with_capacity(64), changes: 0, scratch: String::with_capacity(160) }
+    }
 }
 
 impl Rows {
@@ -49,12 +64,38 @@ impl Rows {
         self.changes
     }
 
-    pub(super) fn set<'a>(&mut self, rows: impl Iterator<Item = &'a str> + Clone) {
-        if !self.rows.iter().map(|r| &**r).eq(rows.clone()) {
+    /// Makes these the rows. Rows that are the same text are kept.
+    pub(super) fn share<'a>(&mut self, rows: impl Iterator<Item = &'a Arc<str>> + Clone) {
+        if !self.rows.iter().eq(rows.clone()) {
             self.rows.clear();
-            self.rows.extend(rows.map(Arc::from));
+            self.rows.extend(rows.cloned());
             self.changes += 1;
         }
+    }
+
+    /// Makes these the rows; only those that say something else than before are made anew.
+    pub(super) fn write(&mut self, rows: impl Iterator<Item = impl fmt::Display>) {
+        let (mut changed, mut count) = (false, 0);
+        for row in rows {
+            self.scratch.clear();
+            // Writing into memory does not fail.
+            write!(self.scratch, "{row}").ok();
+            match self.rows.get_mut(count) {
+                Some(old) if **old == *self.scratch => {}
+                Some(old) => {
+                    *old = Arc::from(self.scratch.as_str());
+                    changed = true;
+                }
+                None => {
+                    self.rows.push(Arc::from(self.scratch.as_str()));
+                    changed = true;
+                }
+            }
+            count += 1;
+        }
+        changed |= count < self.rows.len();
+        self.rows.truncate(count);
+        self.changes += u32::from(changed);
     }
 }
 

@@ -20,27 +20,34 @@
 mod answers;
 mod board;
 mod logbook;
+mod names;
 mod session;
 mod show;
 mod start;
 mod steps;
 mod storage;
 
+use std::fmt::{self, Write as _};
+use std::sync::Arc;
+
 use fieldlab_base::{ConfigError, Micros};
-use serde_json::{Map, Value as Json, json};
+use serde_json::{Map, Value as Json};
 
 use crate::channels::event;
 use crate::checkpoint::{Checkpoint, StepRecord};
 use crate::desk::Desk;
 use crate::gate::{self, Gate, LoadedVolts, RestingVolts};
 use crate::inputs::{self, InputSpec};
-use crate::io::{ActRequest, Alert, Finish, RunnerConfig, RunnerInput, RunnerOutput, Start};
+use crate::io::{
+    ActRequest, Alert, Finish, LogKey, LogRecord, RunnerConfig, RunnerInput, RunnerOutput, Start,
+};
 use crate::model::{Plan, ProcedurePlan, Step};
 
 pub use board::{Board, Rows, Text};
 pub use session::{clock_trusted, session_id};
 
-use logbook::Logbook;
+use logbook::{EVENT_BYTES, Event, Fact, Facts, Logbook};
+use names::{KeyTable, PlanNames, SessionKeys, StepKeys};
 use start::{AskStart, Marker};
 use storage::{Answer, Storage};
 
@@ -78,9 +85,9 @@ enum Phase {
 /// See the [module](self).
 #[derive(Debug)]
 pub struct Runner {
-    plan: Plan,
+    plan: Arc<Plan>,
     plan_hash: String,
-    hashes: Vec<String>,
+    names: Arc<PlanNames>,
     config: RunnerConfig,
     inputs: Vec<InputSpec>,
     boot_random: u64,
@@ -111,8 +118,8 @@ pub struct Runner {
     armed: bool,
     /// The resting volts were judged for the act at the cursor.
     gate_passed: bool,
-    /// The header was written since this object began.
-    header_written: bool,
+    /// This object has said that the session goes on.
+    resume_told: bool,
     attempt: u32,
     sags: u32,
     settle_left: Option<(usize, usize, Micros)>,
@@ -126,7 +133,13 @@ pub struct Runner {
     /// The revision that holds the bank made last.
     bank_revision: u64,
     book: Logbook,
-    echoes: Vec<(u64, String)>,
+    keys: KeyTable,
+    /// Of the session that has begun.
+    session_keys: Option<SessionKeys>,
+    /// What was accepted and is to be told once this revision is durable.
+    echoes: Vec<(u64, Box<str>)>,
+    /// Where texts are put together.
+    scratch: String,
 
     now: Micros,
     enabled: bool,
@@ -135,9 +148,11 @@ pub struct Runner {
     battery_blind: bool,
     storage_silent: bool,
     clock_warned: bool,
-    warning: Option<String>,
+    warning: Option<Arc<str>>,
     board: Board,
+    /// The first so many of these stand; the rest is room for others.
     alerts: Vec<Alert>,
+    alerts_shown: usize,
     alerts_changes: u32,
     touched: bool,
     act: ActRequest,
@@ -156,11 +171,11 @@ impl Runner {
         }
         let mut runner = Self {
             plan_hash: plan.hash(),
-            hashes: plan.procedures.iter().map(ProcedurePlan::hash).collect(),
+            names: Arc::new(PlanNames::of(&plan)),
             desk: Desk::new(&inputs),
             resting: RestingVolts::new(config.battery_stale_secs),
             inputs,
-            plan,
+            plan: Arc::new(plan),
             config,
             boot_random: start.boot_random,
             known_sessions: start.known_sessions,
@@ -180,7 +195,7 @@ impl Runner {
             confirm_retry: false,
             armed: false,
             gate_passed: false,
-            header_written: false,
+            resume_told: false,
             attempt: 0,
             sags: 0,
             settle_left: None,
@@ -189,7 +204,10 @@ impl Runner {
             storage: Storage::default(),
             bank_revision: 0,
             book: Logbook::default(),
-            echoes: Vec::new(),
+            keys: KeyTable::default(),
+            session_keys: None,
+            echoes: Vec::with_capacity(8),
+            scratch: String::with_capacity(256),
             now: start.now,
             enabled: false,
             fault_save: None,
@@ -200,6 +218,7 @@ impl Runner {
             warning: None,
             board: Board::new(),
             alerts: Vec::new(),
+            alerts_shown: 0,
             alerts_changes: 0,
             touched: true,
             act: ActRequest::None,
@@ -238,14 +257,26 @@ impl Runner {
 
     /// The plan that is run.
     #[must_use]
-    pub const fn plan(&self) -> &Plan {
+    pub fn plan(&self) -> &Plan {
         &self.plan
+    }
+
+    /// The keys that records can have, those of a session from its beginning on. More may come, none goes: the robot
+    /// declares their topics when they come, and no step of the run has to.
+    #[must_use]
+    pub fn log_keys(&self) -> &[LogKey] {
+        self.keys.keys()
+    }
+
+    /// What the last [step](Runner::step) had for the log, in order, no two of one key.
+    pub fn log(&self) -> impl Iterator<Item = LogRecord<'_>> {
+        self.book.handed_out()
     }
 
     /// The alerts that stand now, all of source `FieldLab`; and a number that changes when they do.
     #[must_use]
     pub fn alerts(&self) -> (&[Alert], u32) {
-        (&self.alerts, self.alerts_changes)
+        (self.alerts.get(..self.alerts_shown).unwrap_or_default(), self.alerts_changes)
     }
 
     /// Distinguishes this object's board from another's.
@@ -261,6 +292,7 @@ impl Runner {
     pub fn step(&mut self, input: &RunnerInput<'_>) -> RunnerOutput {
         let dt = input.now.since(self.now).max(Micros::ZERO);
         self.now = input.now;
+        self.book.begin();
         self.take_reports(input);
         let volts = gate::fresh(input.battery, self.config.battery_stale_secs);
         // While an act is asked for, the volts are volts under load whatever the drive says.
@@ -298,12 +330,12 @@ impl Runner {
 
     fn hand_out(&mut self) -> RunnerOutput {
         let may_save = self.begun && self.blocked.is_none();
-        let save = (may_save && self.storage.wants(self.now)).then(|| {
-            let text = self.memory.to_text();
-            self.storage.hand_out(text)
-        });
+        let memory = &self.memory;
+        let save = (may_save && self.storage.wants(self.now))
+            .then(|| self.storage.hand_out(|out| memory.write_to(out)));
         let finish = (self.phase == Phase::Finishing && save.is_none()).then(|| self.finish()).flatten();
-        RunnerOutput { act: self.act, save, finish, log: self.book.hand_out() }
+        self.book.end();
+        RunnerOutput { act: self.act, save, finish }
     }
 
     fn finish(&mut self) -> Option<Finish> {
@@ -312,7 +344,7 @@ impl Runner {
         }
         self.begun = false;
         let marker = Marker::of(&self.memory, &self.plan.name);
-        Some(Finish { seq: self.storage.close(), marker: marker.text().into_bytes().into() })
+        Some(self.storage.close(|out| marker.write_to(out)))
     }
 
     fn take_reports(&mut self, input: &RunnerInput<'_>) {
@@ -394,25 +426,45 @@ impl Runner {
         }
     }
 
-    fn note(&mut self, text: String) {
-        self.event(event::NOTE, &[("text", text.clone().into())]);
-        self.memory.notes.push(text);
+    /// Calls `then` with a text, put together in memory that is used again.
+    fn with_text(&mut self, text: fmt::Arguments<'_>, then: impl FnOnce(&mut Self, &str)) {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        scratch.clear();
+        // Writing into memory does not fail.
+        scratch.write_fmt(text).ok();
+        then(self, &scratch);
+        self.scratch = scratch;
+    }
+
+    fn note(&mut self, text: fmt::Arguments<'_>) {
+        self.with_text(text, |runner, text| {
+            runner.event(event::NOTE, &[("text", text.into())]);
+            runner.memory.notes.push(text.into());
+        });
         self.storage.changed(self.now);
         self.touched = true;
     }
 
     /// Writes an event with the place where it happened.
-    fn event(&mut self, name: &str, more: &[(&str, Json)]) {
-        let mut record = Map::new();
-        record.insert("t".into(), self.now.as_secs().into());
-        record.insert("event".into(), name.into());
-        if let Some(p) = self.current.and_then(|i| self.plan.procedures.get(i)) {
-            record.insert("procedure".into(), p.id.clone().into());
-        }
-        for (key, value) in more {
-            record.insert((*key).into(), value.clone());
-        }
-        self.book.event(&self.memory.session, &record);
+    fn event(&mut self, name: &str, facts: &Facts<'_>) {
+        self.event_at(name, &[], facts);
+    }
+
+    /// Writes an event of a step of the procedure in flight.
+    fn step_event(&mut self, name: &str, step: usize, facts: &Facts<'_>) {
+        let plan = Arc::clone(&self.plan);
+        let of = self.current.and_then(|p| plan.procedures.get(p)?.steps.get(step));
+        let kind_and_label = of.map(|of| {
+            [("step", step.into()), ("kind", of.kind.word().into()), ("label", of.label.as_str().into())]
+        });
+        self.event_at(name, kind_and_label.as_ref().map_or(&[], |facts| facts), facts);
+    }
+
+    fn event_at(&mut self, name: &str, place: &Facts<'_>, facts: &Facts<'_>) {
+        let Some(keys) = &self.session_keys else { return };
+        let procedure = self.current.and_then(|i| self.plan.procedures.get(i)).map(|p| p.id.as_str());
+        let event = Event { t: self.now.as_secs(), name, procedure, facts: [place, facts] };
+        self.book.json(keys.events, &event, EVENT_BYTES);
     }
 
     fn go(&mut self, phase: Phase) {
@@ -433,11 +485,19 @@ impl Runner {
         self.plan.procedures.get(procedure).is_some_and(|p| self.memory.completed.contains(&p.id))
     }
 
-    fn is_answered(&self, procedure: usize, key: &str) -> bool {
-        self.plan
-            .procedures
-            .get(procedure)
-            .is_some_and(|p| self.memory.measurements.contains_key(&format!("{}/{key}", p.id)))
+    /// The label of a step of the procedure in flight.
+    fn label_in<'p>(&self, plan: &'p Plan, step: usize) -> &'p str {
+        let steps = self.current.and_then(|p| plan.procedures.get(p)).map_or(&[][..], |p| &p.steps);
+        steps.get(step).map_or("", |s| &s.label)
+    }
+
+    fn step_keys(&self, procedure: usize, step: usize) -> Option<&StepKeys> {
+        self.session_keys.as_ref()?.procedures.get(procedure)?.steps.get(step)
+    }
+
+    /// The answer to a question of the plan.
+    fn answer_to(&self, procedure: usize, step: usize) -> Option<f64> {
+        self.memory.answer(&self.names.question(procedure, step)?.full)
     }
 
     fn next_procedure(&self) -> Option<usize> {
@@ -445,12 +505,6 @@ impl Runner {
     }
 
     fn record_of(&self, step: usize) -> Option<&StepRecord> {
-        self.memory.outcomes.get(&self.procedure()?.id)?.iter().find(|r| r.step == step)
-    }
-
-    /// For events: the step's place and label.
-    fn step_facts(&self, step: usize) -> Vec<(&'static str, Json)> {
-        let Some(of) = self.step_at(step) else { return Vec::new() };
-        vec![("step", json!(step)), ("kind", of.kind.word().into()), ("label", of.label.clone().into())]
+        self.memory.outcomes.get(self.procedure()?.id.as_str())?.iter().find(|r| r.step == step)
     }
 }

@@ -1,8 +1,10 @@
 //! Session ids, and what of an old session goes on in this plan.
 
 use fieldlab_base::Micros;
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value as Json};
 
+use super::names::PlanNames;
 use crate::checkpoint::Checkpoint;
 use crate::model::Plan;
 
@@ -55,7 +57,7 @@ pub(super) fn is_session_id(id: &str) -> bool {
 /// The rule: a procedure whose [hash](crate::ProcedurePlan::hash) is what it was keeps everything. One whose hash changed
 /// asks other questions or takes other data, so it runs again, and its old answers go into the notes. One that is no
 /// longer in the plan keeps what it has and counts for nothing. A version 1 file has no hashes; its ids are believed.
-pub(super) fn fit_to_plan(memory: &mut Checkpoint, plan: &Plan, hashes: &[String]) -> Vec<String> {
+pub(super) fn fit_to_plan(memory: &mut Checkpoint, plan: &Plan, names: &PlanNames) -> Vec<String> {
     let mut notes = Vec::new();
     let mut seen: Vec<String> = Vec::new();
     memory.completed.retain(|id| {
@@ -63,25 +65,23 @@ pub(super) fn fit_to_plan(memory: &mut Checkpoint, plan: &Plan, hashes: &[String
         seen.push(id.clone());
         new
     });
-    for (procedure, hash) in plan.procedures.iter().zip(hashes) {
+    for procedure in names.iter() {
         let id = &procedure.id;
-        if memory.hashes.get(id).is_none_or(|old| old == hash) {
+        if memory.hashes.get(id).is_none_or(|old| *old == procedure.hash) {
             continue;
         }
         let prefix = format!("{id}/");
         let old: Vec<String> = memory
-            .measurements
+            .answers
             .iter()
             .filter(|(key, _)| key.starts_with(&prefix))
-            .map(|(key, value)| format!("{key} = {value}"))
+            .map(|(key, answer)| format!("{key} = {}", answer.value))
             .collect();
-        memory.measurements.retain(|key, _| !key.starts_with(&prefix));
-        memory.answered_at.retain(|key, _| !key.starts_with(&prefix));
-        memory.units.retain(|key, _| !key.starts_with(&prefix));
+        memory.answers.retain(|key, _| !key.starts_with(&prefix));
         memory.outcomes.remove(id);
         memory.quality.remove(id);
         memory.hashes.remove(id);
-        memory.completed.retain(|done| done != id);
+        memory.completed.retain(|done| **done != **id);
         memory.in_flight = memory.in_flight.take().filter(|f| f.procedure != *id);
         let answers =
             if old.is_empty() { String::new() } else { format!("; its old answers: {}", old.join(", ")) };
@@ -96,32 +96,78 @@ pub(super) fn fit_to_plan(memory: &mut Checkpoint, plan: &Plan, hashes: &[String
 }
 
 /// The JSON object at the head of every log of the session.
-pub(super) fn header(
-    plan: &Plan,
-    plan_hash: &str,
-    hashes: &[String],
-    memory: &Checkpoint,
-    extra: &Map<String, Json>,
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Header<'a> {
+    schema: &'static str,
+    session: &'a str,
+    campaign: &'a str,
+    campaign_hash: &'a str,
     resumed: bool,
-) -> Map<String, Json> {
-    let mut header = Map::new();
-    header.insert("schema".into(), "fieldlab.header/1".into());
-    header.insert("session".into(), memory.session.clone().into());
-    header.insert("campaign".into(), plan.name.clone().into());
-    header.insert("campaignHash".into(), plan_hash.into());
-    header.insert("resumed".into(), resumed.into());
-    header.insert("clockTrusted".into(), memory.clock_trusted.into());
-    header.insert("startedUnixMs".into(), memory.started_unix_ms.into());
-    header.insert("estimatedSeconds".into(), plan.estimate_secs().into());
-    header.insert("completed".into(), memory.completed.clone().into());
-    header.insert("plan".into(), serde_json::to_value(plan).unwrap_or(Json::Null));
-    let hashes: Map<String, Json> =
-        plan.procedures.iter().zip(hashes).map(|(p, h)| (p.id.clone(), h.clone().into())).collect();
-    header.insert("procedureHashes".into(), hashes.into());
-    for (key, value) in extra {
-        header.entry(key.clone()).or_insert_with(|| value.clone());
+    clock_trusted: bool,
+    started_unix_ms: Option<i64>,
+    estimated_seconds: f64,
+    completed: &'a [String],
+    plan: &'a Plan,
+    procedure_hashes: Hashes<'a>,
+    #[serde(flatten)]
+    extra: Extra<'a>,
+}
+
+/// The header's own keys: what the robot adds under one of them is left out.
+const OWN: [&str; 11] = [
+    "schema",
+    "session",
+    "campaign",
+    "campaignHash",
+    "resumed",
+    "clockTrusted",
+    "startedUnixMs",
+    "estimatedSeconds",
+    "completed",
+    "plan",
+    "procedureHashes",
+];
+
+struct Hashes<'a>(&'a PlanNames);
+
+impl Serialize for Hashes<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_map(self.0.iter().map(|p| (&*p.id, &*p.hash)))
     }
-    header
+}
+
+struct Extra<'a>(&'a Map<String, Json>);
+
+impl Serialize for Extra<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_map(self.0.iter().filter(|(key, _)| !OWN.contains(&key.as_str())))
+    }
+}
+
+/// The header as it stands now; `extra` is what the robot adds.
+pub(super) fn header<'a>(
+    plan: &'a Plan,
+    plan_hash: &'a str,
+    names: &'a PlanNames,
+    memory: &'a Checkpoint,
+    extra: &'a Map<String, Json>,
+    resumed: bool,
+) -> Header<'a> {
+    Header {
+        schema: "fieldlab.header/1",
+        session: &memory.session,
+        campaign: &plan.name,
+        campaign_hash: plan_hash,
+        resumed,
+        clock_trusted: memory.clock_trusted,
+        started_unix_ms: memory.started_unix_ms,
+        estimated_seconds: plan.estimate_secs(),
+        completed: &memory.completed,
+        plan,
+        procedure_hashes: Hashes(names),
+        extra: Extra(extra),
+    }
 }
 
 #[cfg(test)]

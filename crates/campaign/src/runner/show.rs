@@ -1,14 +1,18 @@
 //! What the run looks like from outside: the board and the alerts.
 
+use std::fmt::{self, Write as _};
+use std::sync::Arc;
+
 use serde_json::Value as Json;
 
 use super::{Phase, Runner};
+use crate::checkpoint::Answer;
 use crate::io::{Alert, AlertLevel, PreArmFact, PreArmItem, PreArmVerdict, State};
 use crate::text;
 
 impl Runner {
     pub(super) fn write_plan(&mut self) {
-        let mut plan = serde_json::to_value(&self.plan).unwrap_or(Json::Null);
+        let mut plan = serde_json::to_value(&*self.plan).unwrap_or(Json::Null);
         if let Json::Object(map) = &mut plan {
             map.insert("hash".into(), self.plan_hash.clone().into());
         }
@@ -18,21 +22,24 @@ impl Runner {
     }
 
     /// What is wrong on the pre-arm list, in words; empty when nothing is. An item that nobody reports is wrong.
-    pub(super) fn pre_arm_faults(facts: &[PreArmFact], only: &[PreArmItem]) -> Vec<String> {
-        let mut faults = Vec::new();
-        for item in only.iter().filter(|i| **i != PreArmItem::Clock) {
-            match facts.iter().find(|f| f.item == *item).map(|f| &f.verdict) {
-                None => faults.push(format!("{}: not reported", item.name())),
-                Some(PreArmVerdict::Fail(reason)) => faults.push(format!("{}: {reason}", item.name())),
-                Some(PreArmVerdict::Pass | PreArmVerdict::Warn(_)) => {}
-            }
+    pub(super) fn pre_arm_faults(facts: &[PreArmFact], only: &[PreArmItem]) -> String {
+        let mut faults = String::new();
+        for item in only.iter().filter(|i| i.blocks()) {
+            let reason = match facts.iter().find(|f| f.item == *item).map(|f| &f.verdict) {
+                None => "not reported",
+                Some(PreArmVerdict::Fail(reason)) => reason,
+                Some(PreArmVerdict::Pass | PreArmVerdict::Warn(_)) => continue,
+            };
+            let between = if faults.is_empty() { "" } else { "; " };
+            // Writing into memory does not fail.
+            write!(faults, "{between}{}: {reason}", item.name()).ok();
         }
         faults
     }
 
     pub(super) fn pre_arm_passes(facts: &[PreArmFact], only: &[PreArmItem]) -> bool {
         only.iter()
-            .filter(|i| **i != PreArmItem::Clock)
+            .filter(|i| i.blocks())
             .all(|item| facts.iter().any(|f| f.item == *item && !matches!(f.verdict, PreArmVerdict::Fail(_))))
     }
 
@@ -40,12 +47,10 @@ impl Runner {
     pub(super) fn check_pre_arm_board(&mut self, facts: &[PreArmFact]) {
         let same = self.board.pre_arm.rows().len() == facts.len()
             && self.board.pre_arm.rows().iter().zip(facts).all(|(row, fact)| row_is(row, fact));
-        if same {
-            return;
+        if !same {
+            self.board.pre_arm.write(facts.iter().map(Row));
+            self.touched = true;
         }
-        let rows: Vec<String> = facts.iter().map(row).collect();
-        self.board.pre_arm.set(rows.iter().map(String::as_str));
-        self.touched = true;
     }
 
     /// Writes what changed to the board.
@@ -60,16 +65,10 @@ impl Runner {
         board.campaign.set(&self.plan.name);
         let shown = if self.begun || self.phase != Phase::Idle { self.memory.session.as_str() } else { "" };
         board.session.set(if self.blocked.is_some() { "" } else { shown });
-        board.notes.set(self.memory.notes.iter().map(String::as_str));
-        board.last_note.set(self.memory.notes.last().map_or("", String::as_str));
-        if board.measurements.rows().len() != self.memory.measurements.len() || !self.echoes.is_empty() {
-            let rows: Vec<String> = self
-                .memory
-                .measurements
-                .iter()
-                .map(|(k, v)| format!("{k}|{}", text::java_double(*v)))
-                .collect();
-            board.measurements.set(rows.iter().map(String::as_str));
+        board.notes.share(self.memory.notes.iter());
+        board.last_note.set(self.memory.notes.last().map_or("", |note| note));
+        if board.measurements.rows().len() != self.memory.answers.len() || !self.echoes.is_empty() {
+            board.measurements.write(self.memory.answers.iter().map(AnswerRow));
         }
         let procedure = self.current.and_then(|i| self.plan.procedures.get(i));
         if let (Some(procedure), Some(index)) = (procedure, self.current) {
@@ -93,9 +92,8 @@ impl Runner {
         let pending = if durable < banked { self.memory.completed.last() } else { None };
         let shown = self.plan.procedures.iter().map(|procedure| &procedure.id);
         let shown = shown.filter(|id| self.memory.completed.contains(id) && Some(*id) != pending);
-        let quality = |id: &String| self.memory.quality.get(id).map_or("", String::as_str);
-        let rows: Vec<String> = shown.map(|id| format!("{id}|{}", quality(id))).collect();
-        self.board.banked.set(rows.iter().map(String::as_str));
+        let quality = |id: &str| self.memory.quality.get(id).map_or("", String::as_str);
+        self.board.banked.write(shown.map(|id| BankedRow(id, quality(id))));
         let mut remaining = 0.0;
         for (i, procedure) in self.plan.procedures.iter().enumerate().filter(|(i, _)| !self.is_banked(*i)) {
             let in_flight = self.current == Some(i) && self.begun;
@@ -174,20 +172,27 @@ impl Runner {
         self.board.fault.set(fault);
     }
 
-    /// Makes the list anew only when it says something else: most loops that touch the board change no alert.
+    /// Writes the list where it stands; most loops that touch the board change no alert.
     pub(super) fn refresh_alerts(&mut self) {
-        let mut known = self.alerts.iter();
-        let mut same = true;
+        let mut alerts = std::mem::take(&mut self.alerts);
+        let (mut changed, mut count) = (false, 0);
         self.each_alert(&mut |level, parts| {
-            same &= known.next().is_some_and(|alert| alert.level == level && is_joined(&alert.text, parts));
+            if count == alerts.len() {
+                alerts.push(Alert { level, text: String::with_capacity(160) });
+            }
+            if let Some(alert) = alerts.get_mut(count)
+                && (count >= self.alerts_shown || alert.level != level || !is_joined(&alert.text, parts))
+            {
+                alert.level = level;
+                alert.text.clear();
+                parts.iter().for_each(|part| alert.text.push_str(part));
+                changed = true;
+            }
+            count += 1;
         });
-        if same && known.next().is_none() {
-            return;
-        }
-        let mut alerts = Vec::new();
-        self.each_alert(&mut |level, parts| alerts.push(Alert { level, text: parts.concat() }));
-        self.alerts = alerts;
-        self.alerts_changes += 1;
+        changed |= count < self.alerts_shown;
+        (self.alerts, self.alerts_shown) = (alerts, count);
+        self.alerts_changes += u32::from(changed);
     }
 
     /// Every alert that stands, its text in parts.
@@ -221,15 +226,41 @@ impl Runner {
     }
 }
 
-fn row(fact: &PreArmFact) -> String {
-    match &fact.verdict {
-        PreArmVerdict::Pass => format!("{}|pass", fact.item.name()),
-        PreArmVerdict::Warn(reason) => format!("{}|warn|{reason}", fact.item.name()),
-        PreArmVerdict::Fail(reason) => format!("{}|fail|{reason}", fact.item.name()),
+/// A row of `Measurements`.
+struct AnswerRow<'a>((&'a Arc<str>, &'a Answer));
+
+impl fmt::Display for AnswerRow<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self((key, answer)) = self;
+        write!(f, "{key}|{}", text::JavaDouble(answer.value))
     }
 }
 
-/// `row(fact) == text` without making the row.
+/// A row of `Banked`.
+struct BankedRow<'a>(&'a str, &'a str);
+
+impl fmt::Display for BankedRow<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(id, quality) = self;
+        write!(f, "{id}|{quality}")
+    }
+}
+
+/// A row of `PreArm`.
+struct Row<'a>(&'a PreArmFact);
+
+impl fmt::Display for Row<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(fact) = self;
+        match &fact.verdict {
+            PreArmVerdict::Pass => write!(f, "{}|pass", fact.item.name()),
+            PreArmVerdict::Warn(reason) => write!(f, "{}|warn|{reason}", fact.item.name()),
+            PreArmVerdict::Fail(reason) => write!(f, "{}|fail|{reason}", fact.item.name()),
+        }
+    }
+}
+
+/// Whether the fact's row is this text, without making the row.
 fn row_is(text: &str, fact: &PreArmFact) -> bool {
     let Some(rest) = text.strip_prefix(fact.item.name()) else { return false };
     match &fact.verdict {

@@ -1,7 +1,14 @@
 //! How a session begins, or goes on.
 
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
 use fieldlab_base::Micros;
-use serde_json::{Value as Json, json};
+use serde::{Serialize, Serializer};
+use serde_json::Value as Json;
+
+use super::names::SessionKeys;
 
 use super::storage::Storage;
 use super::{Phase, Runner, clock_trusted, session, session_id};
@@ -36,7 +43,8 @@ impl Runner {
 
     /// Decides what becomes of what was found on disk.
     pub(super) fn take_up(&mut self, found: CheckpointState, finished: Option<&str>) {
-        let marker = finished.map(|text| Marker::read(text, &self.plan.name));
+        let plan = Arc::clone(&self.plan);
+        let marker = finished.map(|text| Marker::read(text, &plan.name));
         match found {
             CheckpointState::Fresh => {}
             CheckpointState::Unreadable { reason, kept_as } => self.unreadable(&reason, kept_as.as_deref()),
@@ -70,7 +78,7 @@ impl Runner {
             Some(name) => {
                 let text = format!("The checkpoint could not be read ({reason}). It is kept as {name}.");
                 self.fault_start = Some(text.clone());
-                self.memory.notes.push(text.clone());
+                self.memory.notes.push(text.as_str().into());
                 self.ask_start = Some(AskStart {
                     text: format!("{text} Advance: start a new session"),
                     set_aside_first: false,
@@ -88,7 +96,7 @@ impl Runner {
     }
 
     pub(super) fn foreign(&mut self, what: &str) {
-        self.memory.notes.push(format!("{what}; it was set aside when this session began"));
+        self.memory.notes.push(format!("{what}; it was set aside when this session began").into());
         self.fault_start = Some(what.to_owned());
         self.ask_start = Some(AskStart {
             text: format!("{what}. Advance: set it aside and start a new session of {}", self.plan.name),
@@ -100,16 +108,19 @@ impl Runner {
         self.memory = old;
         // Prompts that were shown after the last save are not in it: skip over their numbers.
         self.memory.prompt_seq = self.memory.prompt_seq.clamp(1, 1 << 40) + 100;
-        let mut notes = session::fit_to_plan(&mut self.memory, &self.plan, &self.hashes);
+        let mut notes = session::fit_to_plan(&mut self.memory, &self.plan, &self.names);
         if let Some(reason) = from_backup {
             let text = format!("the checkpoint's backup was used: {reason}");
-            self.warning = Some(text.clone());
+            self.warning = Some(text.as_str().into());
             notes.push(text);
         }
-        self.memory.notes.extend(notes);
+        self.memory.notes.extend(notes.into_iter().map(Arc::from));
         self.memory.campaign_hash.clone_from(&self.plan_hash);
         self.begun = true;
         self.resumed = true;
+        self.open_keys();
+        // At once: a boot that never gets as far as an enable leaves a log too, and that has to say whose it is.
+        self.write_header();
         self.phase = Phase::Next;
         self.storage.changed(self.now);
         let in_flight = self.memory.in_flight.clone();
@@ -128,7 +139,7 @@ impl Runner {
                     let (min, resume) = self.gate_in_force().unwrap_or_default();
                     Phase::Gate { gate: Gate::new(self.now, min, resume, true), before_act: false }
                 }
-                Some(crate::StepKind::Measure { key, .. }) if !self.is_answered(index, key) => {
+                Some(crate::StepKind::Measure { .. }) if self.answer_to(index, self.cursor).is_none() => {
                     Phase::Measure { procedure: index, step: self.cursor }
                 }
                 Some(crate::StepKind::Confirm { .. }) => {
@@ -142,11 +153,19 @@ impl Runner {
             };
     }
 
+    /// Makes the keys of the session's records, and room for what it will remember.
+    fn open_keys(&mut self) {
+        self.session_keys = Some(SessionKeys::of(&self.plan, &self.memory.session, &mut self.keys));
+        self.memory.notes.reserve(64);
+        self.memory.completed.reserve(self.plan.procedures.len());
+    }
+
     /// A new session.
     pub(super) fn begin(&mut self) {
         self.begun = true;
+        self.open_keys();
         let revision = self.storage.changed(self.now);
-        self.echoes.push((revision, format!("session {} began", self.memory.session)));
+        self.echoes.push((revision, format!("session {} began", self.memory.session).into()));
         self.write_header();
         self.event(event::SESSION_STARTED, &[]);
         self.current = self.next_procedure();
@@ -164,7 +183,6 @@ impl Runner {
             self.bank_revision = 0;
             self.fresh_memory(unix);
             self.echoes.clear();
-            self.header_written = false;
             self.resumed = false;
         }
         self.storage.set_aside_first = ask.is_some_and(|a| a.set_aside_first);
@@ -173,12 +191,12 @@ impl Runner {
 
     /// From the gate of the procedure in flight.
     pub(super) fn enter_again(&mut self) {
-        if self.resumed && !self.header_written {
-            self.write_header();
+        if self.resumed && !self.resume_told {
+            self.resume_told = true;
             self.event(event::SESSION_RESUMED, &[]);
             self.log_kept_answers();
         }
-        if self.procedure().is_some_and(|p| self.memory.hashes.contains_key(&p.id)) {
+        if self.procedure().is_some_and(|p| self.memory.hashes.contains_key(p.id.as_str())) {
             self.event(event::PROCEDURE_RESUMED, &[]);
         }
         self.rebuild_done();
@@ -187,45 +205,93 @@ impl Runner {
         self.go(Phase::PreArm);
     }
 
+    /// Says something anew that the robot adds to the header: another pack is in. A session that goes on logs its header
+    /// again.
+    pub fn amend_header(&mut self, key: &str, text: &str) {
+        if self.header.get(key).and_then(Json::as_str) != Some(text) {
+            self.header.insert(key.to_owned(), text.into());
+            if self.begun {
+                self.write_header();
+            }
+        }
+    }
+
     pub(super) fn write_header(&mut self) {
-        self.header_written = true;
         let m = &self.memory;
-        let header =
-            session::header(&self.plan, &self.plan_hash, &self.hashes, m, &self.header, self.resumed);
-        self.book.json(crate::channels::session(&m.session, crate::channels::HEADER), &header, true);
+        let header = session::header(&self.plan, &self.plan_hash, &self.names, m, &self.header, self.resumed);
+        if let Some(keys) = &self.session_keys {
+            // The plan is most of it.
+            self.book.json(keys.header, &header, self.board.plan.as_str().len() + 4096);
+        }
     }
 }
 
 /// The finished marker: which session is over, and what the next start tells of it.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct Marker {
-    pub(super) session: String,
-    campaign: String,
-    summary: String,
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(super) struct Marker<'a> {
+    campaign: Cow<'a, str>,
+    pub(super) session: Cow<'a, str>,
+    #[serde(serialize_with = "as_text")]
+    summary: Summary,
 }
 
-impl Marker {
-    pub(super) fn of(memory: &Checkpoint, campaign: &str) -> Self {
-        let summary = format!(
-            "{} procedures, {} measurements, {}",
-            memory.completed.len(),
-            memory.measurements.len(),
-            text::duration(memory.elapsed_secs)
-        );
-        Self { session: memory.session.clone(), campaign: campaign.to_owned(), summary }
+/// What a session came to.
+#[derive(Debug, Clone, PartialEq)]
+enum Summary {
+    Counted {
+        procedures: usize,
+        measurements: usize,
+        elapsed_secs: f64,
+    },
+    /// As it stood in a marker.
+    Read(String),
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Counted { procedures, measurements, elapsed_secs } => {
+                let elapsed = text::Duration(*elapsed_secs);
+                write!(f, "{procedures} procedures, {measurements} measurements, {elapsed}")
+            }
+            Self::Read(text) => f.write_str(text),
+        }
+    }
+}
+
+fn as_text<S: Serializer>(text: &impl fmt::Display, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_str(text)
+}
+
+impl<'a> Marker<'a> {
+    pub(super) fn of(memory: &'a Checkpoint, campaign: &'a str) -> Self {
+        Self {
+            campaign: campaign.into(),
+            session: memory.session.as_str().into(),
+            summary: Summary::Counted {
+                procedures: memory.completed.len(),
+                measurements: memory.answers.len(),
+                elapsed_secs: memory.elapsed_secs,
+            },
+        }
     }
 
-    pub(super) fn text(&self) -> String {
-        let marker = json!({ "session": self.session, "campaign": self.campaign, "summary": self.summary });
-        format!("{marker}\n")
+    pub(super) fn write_to(&self, out: &mut Vec<u8>) {
+        // Texts into memory: it cannot fail.
+        serde_json::to_writer(&mut *out, self).ok();
+        out.push(b'\n');
     }
 
     /// Any text is some marker: one that cannot be read names no session and still asks before a start.
-    pub(super) fn read(text: &str, campaign: &str) -> Self {
+    pub(super) fn read(text: &str, campaign: &'a str) -> Self {
         let json: Json = serde_json::from_str(text).unwrap_or(Json::Null);
         let field = |key: &str| json.get(key).and_then(Json::as_str).unwrap_or_default().to_owned();
-        let read = Self { session: field("session"), campaign: field("campaign"), summary: field("summary") };
-        if read.campaign.is_empty() { Self { campaign: campaign.to_owned(), ..read } } else { read }
+        let named = Some(field("campaign")).filter(|name| !name.is_empty());
+        Self {
+            campaign: named.map_or(Cow::Borrowed(campaign), Cow::Owned),
+            session: field("session").into(),
+            summary: Summary::Read(field("summary")),
+        }
     }
 
     pub(super) fn question(&self) -> String {

@@ -1,10 +1,14 @@
 //! What each phase does in one turn.
 
-use fieldlab_base::Micros;
-use serde_json::{Value as Json, json};
+use std::borrow::Cow;
+use std::fmt::Write as _;
+use std::sync::Arc;
 
-use super::{Phase, Runner};
-use crate::channels::{self, event};
+use fieldlab_base::Micros;
+
+use super::names::{Both, ShotKeys, StepKeys};
+use super::{Fact, Phase, Runner};
+use crate::channels::event;
 use crate::checkpoint::{InFlight, StepRecord};
 use crate::gate::{Gate, LoadedVolts, Verdict};
 use crate::io::{ActReport, ActRequest, PreArmItem, RunnerInput};
@@ -23,8 +27,9 @@ impl Runner {
             Phase::PreArm => self.turn_pre_arm(input),
             Phase::Next => self.turn_next(input),
             Phase::Gate { gate, before_act } => self.turn_gate(gate, before_act),
-            Phase::Act { step, attempt, started, loaded } => {
-                self.turn_act(input, step, attempt, started, loaded, volts)
+            Phase::Act { step, attempt, started, mut loaded } => {
+                loaded.push(volts, dt);
+                self.turn_act(input, step, attempt, started, loaded)
             }
             Phase::Settle { step, left } => self.turn_settle(step, left, dt),
             Phase::Idle
@@ -45,8 +50,8 @@ impl Runner {
         if !Self::pre_arm_passes(input.pre_arm, &PreArmItem::ALL) {
             // The prompt was made when the rows last changed; `touched` says that they just did.
             if self.touched {
-                let faults = Self::pre_arm_faults(input.pre_arm, &PreArmItem::ALL).join("; ");
-                self.prompt(&format!("Not ready: {faults}"), None);
+                let faults = Self::pre_arm_faults(input.pre_arm, &PreArmItem::ALL);
+                self.with_text(format_args!("Not ready: {faults}"), |runner, text| runner.prompt(text, None));
                 self.desk.hide();
             }
             return false;
@@ -55,7 +60,7 @@ impl Runner {
         let clock = input.pre_arm.iter().find(|f| f.item == PreArmItem::Clock);
         if clock.is_some_and(|f| f.verdict != crate::PreArmVerdict::Pass) && !self.clock_warned {
             self.clock_warned = true;
-            self.note("the wall clock is not to be trusted; the session id says so".into());
+            self.note(format_args!("the wall clock is not to be trusted; the session id says so"));
         }
         self.go(Phase::Next);
         true
@@ -68,18 +73,17 @@ impl Runner {
             return;
         };
         let Some(procedure) = self.plan.procedures.get(index) else { return };
-        let records = self.memory.outcomes.get(&procedure.id);
+        let records = self.memory.outcomes.get(procedure.id.as_str());
         let outcome =
             |step: usize| records.and_then(|r| r.iter().find(|r| r.step == step)).map(|r| r.outcome);
         let finished =
             |step: usize| matches!(outcome(step), Some(StepOutcome::Completed | StepOutcome::Skipped));
-        let mut done = Vec::with_capacity(procedure.steps.len());
+        let mut done = std::mem::take(&mut self.done);
+        done.clear();
         for (i, step) in procedure.steps.iter().enumerate() {
             done.push(match &step.kind {
                 StepKind::BatteryGate { .. } => false,
-                StepKind::Measure { key, .. } => {
-                    finished(i) || self.memory.measurements.contains_key(&format!("{}/{key}", procedure.id))
-                }
+                StepKind::Measure { .. } => finished(i) || self.answer_to(index, i).is_some(),
                 // What prepares is worth nothing once its setpoints are gone.
                 StepKind::Act { prepares: true, .. } => finished(i) && finished(i + 1),
                 // An optional act that failed was banked as such when the run went past it.
@@ -179,29 +183,36 @@ impl Runner {
     }
 
     fn start_procedure(&mut self, index: usize) {
-        let Some(procedure) = self.plan.procedures.get(index) else { return };
-        let (id, why) = (procedure.id.clone(), procedure.why.clone());
-        if self.memory.hashes.contains_key(&id) {
+        let (plan, names) = (Arc::clone(&self.plan), Arc::clone(&self.names));
+        let (Some(procedure), Some(named)) = (plan.procedures.get(index), names.procedure(index)) else {
+            return;
+        };
+        if self.memory.hashes.contains_key(&named.id) {
             return;
         }
-        let hash = self.hashes.get(index).cloned().unwrap_or_default();
-        self.memory.hashes.insert(id.clone(), hash);
-        self.memory.outcomes.entry(id.clone()).or_default();
-        self.stamp(&id, "Started");
-        self.event(event::PROCEDURE_STARTED, &[("why", why.into())]);
+        self.memory.hashes.insert(Arc::clone(&named.id), Arc::clone(&named.hash));
+        let records = self.memory.outcomes.entry(Arc::clone(&named.id)).or_default();
+        records.reserve(procedure.steps.len());
+        self.stamp(index, |keys| keys.started);
+        self.event(event::PROCEDURE_STARTED, &[("why", procedure.why.as_str().into())]);
         self.storage.changed(self.now);
     }
 
-    fn stamp(&mut self, id: &str, what: &str) {
-        let now = self.now.as_secs();
-        self.book.put(format!("{}/{id}/{what}", channels::FIELD_LAB), now);
-        self.book.put(channels::session(&self.memory.session, &format!("{id}/{what}")), now);
+    fn stamp(&mut self, procedure: usize, which: fn(&super::names::ProcedureKeys) -> Both) {
+        let keys = self.session_keys.as_ref().and_then(|k| k.procedures.get(procedure)).map(which);
+        self.log_both(keys, self.now.as_secs());
+    }
+
+    fn log_both(&mut self, keys: Option<Both>, number: f64) {
+        for key in keys.into_iter().flatten() {
+            self.book.number(key, number);
+        }
     }
 
     /// Remembers where the run stands; saved with the next boundary.
     fn place(&mut self, step: usize, paused: bool) {
-        let Some(procedure) = self.procedure().map(|p| p.id.clone()) else { return };
-        let at = InFlight { procedure, step, attempt: self.sags, paused };
+        let Some(named) = self.current.and_then(|p| self.names.procedure(p)) else { return };
+        let at = InFlight { procedure: Arc::clone(&named.id), step, attempt: self.sags, paused };
         if self.memory.in_flight.as_ref() != Some(&at) {
             self.memory.in_flight = Some(at);
             self.storage.changed(self.now);
@@ -233,8 +244,8 @@ impl Runner {
             }
             Verdict::Pass { volts } => {
                 if gate.paused {
-                    self.note(format!("resumed at {} V", text::fixed(volts, 2)));
-                    self.event(event::GATE_RESUMED, &[("volts", json!(volts))]);
+                    self.note(format_args!("resumed at {} V", text::Fixed(volts, 2)));
+                    self.event(event::GATE_RESUMED, &[("volts", volts.into())]);
                 }
                 if let Some(at) = &mut self.memory.in_flight {
                     at.paused = false;
@@ -242,10 +253,8 @@ impl Runner {
                 if before_act {
                     self.gate_passed = !gate.paused;
                 } else {
-                    self.event(
-                        event::GATE_PASSED,
-                        &[("volts", json!(volts)), ("minVolts", json!(gate.min_volts))],
-                    );
+                    let facts = [("volts", volts.into()), ("minVolts", gate.min_volts.into())];
+                    self.event(event::GATE_PASSED, &facts);
                     self.cursor += 1;
                 }
                 self.go(Phase::Next);
@@ -257,13 +266,13 @@ impl Runner {
                     return false;
                 }
                 gate.paused = true;
-                let seen =
-                    volts.map_or("an unknown voltage".to_owned(), |v| format!("{} V", text::fixed(v, 2)));
-                self.note(format!("paused at {seen}, goes on from {} V", text::fixed(gate.resume_volts, 2)));
-                self.event(
-                    event::GATE_PAUSED,
-                    &[("volts", json!(volts)), ("resumeVolts", json!(gate.resume_volts))],
-                );
+                let from = text::Fixed(gate.resume_volts, 2);
+                match volts.map(|v| text::Fixed(v, 2)) {
+                    Some(seen) => self.note(format_args!("paused at {seen} V, goes on from {from} V")),
+                    None => self.note(format_args!("paused at an unknown voltage, goes on from {from} V")),
+                }
+                let facts = [("volts", volts.into()), ("resumeVolts", gate.resume_volts.into())];
+                self.event(event::GATE_PAUSED, &facts);
                 // People come to swap the pack: the next motion needs their word first.
                 self.clear = false;
                 self.place(self.cursor, true);
@@ -306,30 +315,24 @@ impl Runner {
         self.attempt += 1;
         let attempt = self.attempt;
         self.log_shot(step);
-        let mut facts = self.step_facts(step);
-        facts.push(("attempt", json!(attempt)));
-        self.event(event::ACT_STARTED, &facts);
+        self.step_event(event::ACT_STARTED, step, &[("attempt", Fact::Int(attempt.into()))]);
         self.go(Phase::Act { step, attempt, started: self.now, loaded: LoadedVolts::default() });
         false
     }
 
     /// A sweep's setpoint, under the reference's names and with the row that joins it to its score.
     fn log_shot(&mut self, step: usize) {
-        let Some(procedure) = self.procedure() else { return };
-        let Some(StepKind::Act { shot: Some(shot), prepares: true, .. }) =
-            procedure.steps.get(step).map(|s| &s.kind)
-        else {
-            return;
-        };
-        let id = procedure.id.clone();
-        let mut named = vec![("At", shot.at)];
-        named.extend(["First", "Second"].into_iter().zip(shot.values.iter().copied()));
-        let row = i64::from(shot.row);
-        for (name, value) in named {
-            self.book.put(format!("{}/{id}/{name}", channels::FIELD_LAB), value);
-            self.book.put(channels::session(&self.memory.session, &format!("{id}/{name}")), value);
+        let plan = Arc::clone(&self.plan);
+        let Some(index) = self.current else { return };
+        let kind = plan.procedures.get(index).and_then(|p| p.steps.get(step)).map(|s| &s.kind);
+        let Some(StepKind::Act { shot: Some(shot), prepares: true, .. }) = kind else { return };
+        let keys = self.session_keys.as_ref().and_then(|k| k.procedures.get(index)?.shot.as_ref());
+        let Some(&ShotKeys { at, values, row }) = keys else { return };
+        self.log_both(Some(at), shot.at);
+        for (keys, value) in values.into_iter().zip(&shot.values) {
+            self.log_both(Some(keys), *value);
         }
-        self.book.put(channels::session(&self.memory.session, &format!("{id}/Row")), row);
+        self.book.int(row, i64::from(shot.row));
     }
 
     pub(super) fn request(&self, step: usize, attempt: u32) -> ActRequest {
@@ -345,16 +348,15 @@ impl Runner {
         step: usize,
         attempt: u32,
         started: Micros,
-        mut loaded: LoadedVolts,
-        volts: Option<f64>,
+        loaded: LoadedVolts,
     ) -> bool {
-        loaded.push(volts);
         let took = self.now.since(started).as_secs();
         let Some(StepKind::Act { timeout_secs, .. }) = self.step_at(step).map(|s| &s.kind) else {
             return false;
         };
         let cap = *timeout_secs;
-        let mut results: &[(String, f64)] = &[];
+        let plan = Arc::clone(&self.plan);
+        let mut results: &[(Cow<'static, str>, f64)] = &[];
         let ended = match input.act {
             ActReport::Completed { attempt: of, results: found } if *of == attempt => {
                 results = found;
@@ -368,7 +370,7 @@ impl Runner {
             }
             _ if took >= cap => Some((
                 StepOutcome::TimedOut,
-                format!("hit its cap of {} s; its data is incomplete", text::fixed(cap, 1)),
+                format!("hit its cap of {} s; its data is incomplete", text::Fixed(cap, 1)),
             )),
             _ => None,
         };
@@ -376,17 +378,15 @@ impl Runner {
         if let Some(lowest) = sagged {
             let reason = format!(
                 "the battery sagged to {} V under load, below {} V",
-                text::fixed(lowest, 2),
-                text::fixed(self.config.loaded_floor_volts, 2)
+                text::Fixed(lowest, 2),
+                text::Fixed(self.config.loaded_floor_volts, 2)
             );
             self.end_act(step, StepOutcome::Failed, &reason, took, loaded, results);
             self.sags += 1;
-            if self.sags <= MOST_SAGS {
-                self.note(format!(
-                    "{reason}: {} is done again ({} of {MOST_SAGS})",
-                    self.label(step),
-                    self.sags
-                ));
+            let sags = self.sags;
+            if sags <= MOST_SAGS {
+                let label = self.label_in(&plan, step);
+                self.note(format_args!("{reason}: {label} is done again ({sags} of {MOST_SAGS})"));
                 self.again(step);
                 self.go(Phase::Next);
             } else {
@@ -406,7 +406,8 @@ impl Runner {
             self.go(Phase::Next);
             return false;
         }
-        self.note(format!("{} {}: {reason}", self.label(step), outcome.token()));
+        let label = self.label_in(&plan, step);
+        self.note(format_args!("{label} {}: {reason}", outcome.token()));
         let needed = matches!(
             self.step_at(step).map(|s| &s.kind),
             Some(StepKind::Act { required, prepares, .. }) if *required || *prepares
@@ -419,10 +420,6 @@ impl Runner {
             self.go(Phase::Next);
         }
         false
-    }
-
-    fn label(&self, step: usize) -> String {
-        self.step_at(step).map(|s| s.label.clone()).unwrap_or_default()
     }
 
     /// The step, and what prepares it, is to be done again; only after somebody said that the field is clear.
@@ -441,8 +438,8 @@ impl Runner {
     }
 
     pub(super) fn name_offer(&mut self, step: usize) {
-        let reason = self.record_of(step).map(|r| r.reason.clone()).unwrap_or_default();
-        self.offer_reason = format!("{}: {reason}", self.label(step));
+        let reason = self.record_of(step).map_or("", |r| &r.reason);
+        self.offer_reason = format!("{}: {reason}", self.label_in(&self.plan, step));
     }
 
     fn offer(&mut self, step: usize) {
@@ -453,11 +450,15 @@ impl Runner {
 
     /// Banks an outcome of the procedure in flight.
     pub(super) fn record(&mut self, record: StepRecord) {
-        let Some(id) = self.procedure().map(|p| p.id.clone()) else { return };
-        let records = self.memory.outcomes.entry(id).or_default();
-        records.retain(|r| r.step != record.step);
-        records.push(record);
-        records.sort_by_key(|r| r.step);
+        let Some(id) = self.current.and_then(|p| self.names.procedure(p)).map(|p| &p.id) else { return };
+        let records = match self.memory.outcomes.get_mut(id) {
+            Some(records) => records,
+            None => self.memory.outcomes.entry(Arc::clone(id)).or_default(),
+        };
+        match records.binary_search_by_key(&record.step, |r| r.step) {
+            Ok(known) => records[known] = record,
+            Err(place) => records.insert(place, record),
+        }
         self.storage.changed(self.now);
     }
 
@@ -468,32 +469,35 @@ impl Runner {
         reason: &str,
         took: f64,
         loaded: LoadedVolts,
-        results: &[(String, f64)],
+        results: &[(Cow<'static, str>, f64)],
     ) {
+        let plan = Arc::clone(&self.plan);
         let low = loaded.lowest().filter(|v| *v < self.config.loaded_flag_volts);
         let mut reason = reason.to_owned();
         if outcome == StepOutcome::Completed
             && let Some(low) = low
         {
-            reason = format!("sagged to {} V under load", text::fixed(low, 2));
-            self.note(format!("{} {reason}: its data is flagged", self.label(step)));
+            reason = format!("sagged to {} V under load", text::Fixed(low, 2));
+        } else if outcome == StepOutcome::Completed && loaded.blind() > Micros::ZERO {
+            let blind = text::Fixed(loaded.blind().as_secs(), 2);
+            reason = format!("ran {blind} s without a fresh battery reading");
         }
-        let label = self.label(step);
-        if let Some(id) = self.procedure().map(|p| p.id.clone()) {
-            let key = format!("{id}/{}.seconds", text::safe(&label));
-            self.book.put(channels::session(&self.memory.session, &key), took);
+        if outcome == StepOutcome::Completed && !reason.is_empty() {
+            let label = self.label_in(&plan, step);
+            self.note(format_args!("{label} {reason}: its data is flagged"));
         }
-        let results: serde_json::Map<String, Json> =
-            results.iter().map(|(k, v)| (k.clone(), json!(v))).collect();
-        let mut facts = self.step_facts(step);
-        facts.extend([
+        if let Some(StepKeys::Seconds(key)) = self.current.and_then(|p| self.step_keys(p, step)) {
+            let key = *key;
+            self.book.number(key, took);
+        }
+        let facts = [
             ("outcome", outcome.token().into()),
-            ("seconds", json!(took)),
-            ("minVolts", json!(loaded.lowest())),
-            ("reason", reason.clone().into()),
-            ("results", results.into()),
-        ]);
-        self.event(event::ACT_ENDED, &facts);
+            ("seconds", took.into()),
+            ("minVolts", loaded.lowest().into()),
+            ("reason", reason.as_str().into()),
+            ("results", Fact::Numbers(results)),
+        ];
+        self.step_event(event::ACT_ENDED, step, &facts);
         self.record(StepRecord { step, outcome, seconds: took, min_volts: loaded.lowest(), reason });
     }
 
@@ -529,10 +533,15 @@ impl Runner {
     }
 
     /// The mark that the report prints beside a procedure.
-    fn quality(&self, procedure: usize) -> String {
-        let Some(procedure) = self.plan.procedures.get(procedure) else { return String::new() };
-        let records = self.memory.outcomes.get(&procedure.id).map(Vec::as_slice).unwrap_or_default();
-        let mut marks = Vec::new();
+    fn quality(&self, index: usize) -> String {
+        let Some(procedure) = self.plan.procedures.get(index) else { return String::new() };
+        let records = self.memory.outcomes.get(procedure.id.as_str()).map_or(&[][..], Vec::as_slice);
+        let mut marks = String::new();
+        let mut mark = |text: std::fmt::Arguments<'_>| {
+            let between = if marks.is_empty() { "" } else { "; " };
+            // Writing into memory does not fail.
+            write!(marks, "{between}{text}").ok();
+        };
         let (mut required, mut completed) = (0, 0);
         for (i, step) in procedure.steps.iter().enumerate() {
             let record = records.iter().find(|r| r.step == i);
@@ -543,13 +552,12 @@ impl Runner {
             if let Some(record) =
                 record.filter(|r| r.outcome != StepOutcome::Completed || !r.reason.is_empty())
             {
-                marks.push(format!("{} {}: {}", step.label, record.outcome.token(), record.reason));
+                mark(format_args!("{} {}: {}", step.label, record.outcome.token(), record.reason));
             }
-            if let StepKind::Measure { key, .. } = &step.kind {
-                let answer = self.memory.measurements.get(&format!("{}/{key}", procedure.id));
-                if let Some(value) = answer.filter(|v| !step.kind.plausible(**v)) {
-                    marks.push(format!("{key} {value} is out of its range"));
-                }
+            if let StepKind::Measure { key, .. } = &step.kind
+                && let Some(value) = self.answer_to(index, i).filter(|v| !step.kind.plausible(*v))
+            {
+                mark(format_args!("{key} {value} is out of its range"));
             }
         }
         let word = match (required, completed) {
@@ -558,17 +566,17 @@ impl Runner {
             (r, c) if c < r => "partial",
             _ => "flagged",
         };
-        format!("{word}: {}", marks.join("; "))
+        format!("{word}: {marks}")
     }
 
     fn bank_procedure(&mut self) {
-        let Some(index) = self.current else { return };
-        let Some(id) = self.plan.procedures.get(index).map(|p| p.id.clone()) else { return };
+        let names = Arc::clone(&self.names);
+        let Some((index, named)) = self.current.and_then(|i| Some((i, names.procedure(i)?))) else { return };
         let quality = self.quality(index);
-        self.stamp(&id, "Finished");
-        self.event(event::PROCEDURE_BANKED, &[("quality", quality.clone().into())]);
-        self.memory.quality.insert(id.clone(), quality);
-        self.memory.completed.push(id);
+        self.stamp(index, |keys| keys.finished);
+        self.event(event::PROCEDURE_BANKED, &[("quality", quality.as_str().into())]);
+        self.memory.quality.insert(Arc::clone(&named.id), quality);
+        self.memory.completed.push(named.id.to_string());
         self.memory.in_flight = None;
         self.bank_revision = self.storage.changed(self.now);
         self.sags = 0;

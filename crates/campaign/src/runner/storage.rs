@@ -4,12 +4,15 @@ use std::sync::Arc;
 
 use fieldlab_base::Micros;
 
-use crate::io::{Save, SaveReport};
+use crate::io::{Finish, Save, SaveReport};
 
 /// A storage that does not answer for this long no longer holds the campaign up.
 const PATIENCE: Micros = Micros::from_millis(2000);
 /// A failed save is tried again after this long.
 const RETRY: Micros = Micros::from_millis(1000);
+
+/// Room made for a checkpoint at first, bytes.
+const ROOM: usize = 16 << 10;
 
 /// What a [`SaveReport`] meant.
 #[derive(Debug, PartialEq)]
@@ -25,7 +28,7 @@ pub(super) enum Answer {
 }
 
 /// One save at a time; the newest contents win.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Storage {
     seq: u64,
     revision: u64,
@@ -38,6 +41,25 @@ pub(super) struct Storage {
     pub(super) set_aside_first: bool,
     /// The finish was handed out: a later save would bring the checkpoint back.
     closed: bool,
+    /// What was handed out last; written into again once nobody else has it.
+    buffer: Arc<Vec<u8>>,
+}
+
+impl Default for Storage {
+    fn default() -> Self {
+        Self {
+            seq: 0,
+            revision: 0,
+            durable: 0,
+            in_flight: None,
+            dirty_since: None,
+            retry_at: None,
+            finishing: None,
+            set_aside_first: false,
+            closed: false,
+            buffer: Arc::new(Vec::with_capacity(ROOM)),
+        }
+    }
 }
 
 impl Storage {
@@ -73,19 +95,32 @@ impl Storage {
             && self.retry_at.is_none_or(|at| now >= at)
     }
 
-    pub(super) fn hand_out(&mut self, text: String) -> Save {
+    pub(super) fn hand_out(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Save {
         self.seq += 1;
         self.in_flight = Some((self.seq, self.revision));
         self.retry_at = None;
-        Save { seq: self.seq, bytes: Arc::from(text.into_bytes()), set_aside_first: self.set_aside_first }
+        Save { seq: self.seq, bytes: self.bytes(write), set_aside_first: self.set_aside_first }
     }
 
-    /// A number for the finish; from now on nothing is saved.
-    pub(super) fn close(&mut self) -> u64 {
+    /// The last thing: from now on nothing is saved.
+    pub(super) fn close(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Finish {
         self.seq += 1;
         self.closed = true;
         self.finishing = Some(self.seq);
-        self.seq
+        Finish { seq: self.seq, marker: self.bytes(write) }
+    }
+
+    fn bytes(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Arc<Vec<u8>> {
+        let room = self.buffer.capacity().max(ROOM);
+        if Arc::get_mut(&mut self.buffer).is_none() {
+            // Whoever has the last one still keeps it.
+            self.buffer = Arc::new(Vec::with_capacity(room));
+        }
+        if let Some(buffer) = Arc::get_mut(&mut self.buffer) {
+            buffer.clear();
+            write(buffer);
+        }
+        Arc::clone(&self.buffer)
     }
 
     pub(super) fn report(&mut self, report: &SaveReport, now: Micros) -> Answer {

@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, VecDeque};
 use fieldlab_base::{ClientId, Micros, OperatorSample, OperatorValue};
 use fieldlab_campaign::inputs::{self, Role};
 use fieldlab_campaign::{
-    Act, ActId, ActReport, ActRequest, BatteryReading, Campaign, CheckpointState, LogRecord, Measure, Plan,
-    PreArmFact, Procedure, Runner, RunnerConfig, RunnerInput, SaveReport, Start, State,
+    Act, ActId, ActReport, ActRequest, BatteryReading, Campaign, CheckpointState, Measure, Plan, PreArmFact,
+    Procedure, Runner, RunnerConfig, RunnerInput, SaveReport, Start, State,
 };
 
 pub const TICK: Micros = Micros::from_millis(20);
@@ -32,6 +32,14 @@ pub enum Disk {
     Silent,
 }
 
+/// One record of the runner's.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Logged {
+    pub key: String,
+    pub value: fieldlab_values::Value,
+    pub sticky: bool,
+}
+
 pub struct Bench {
     pub plan: Plan,
     pub runner: Runner,
@@ -51,7 +59,7 @@ pub struct Bench {
     pub started: Vec<ActId>,
     pub scripts: BTreeMap<ActId, VecDeque<Script>>,
     pub act_secs: f64,
-    pub log: Vec<LogRecord>,
+    pub log: Vec<Logged>,
     pub client: u64,
     pub connected_at: Micros,
     pub moving_ticks: usize,
@@ -149,10 +157,14 @@ impl Bench {
             ActRequest::Run { .. } => {}
         }
         self.moving_ticks += usize::from(self.running.is_some());
-        for (i, record) in out.log.iter().enumerate() {
-            assert!(!out.log[..i].iter().any(|r| r.key == record.key), "one value a loop: {}", record.key);
+        let before = self.log.len();
+        for record in self.runner.log() {
+            let key = &self.runner.log_keys()[record.key];
+            let value = record.value.to_value();
+            assert_eq!(value.family(), key.data_type.family(), "{}", key.key);
+            assert!(!self.log[before..].iter().any(|r| r.key == *key.key), "one value a loop: {}", key.key);
+            self.log.push(Logged { key: key.key.to_string(), value, sticky: key.sticky });
         }
-        self.log.extend(out.log);
         if let Some(save) = out.save {
             let text = String::from_utf8(save.bytes.to_vec()).unwrap();
             if save.set_aside_first

@@ -59,7 +59,7 @@ impl<M: Machine> Action for Calibration<M> {
         self.machine.report(&self.hardware);
         match self.machine.status() {
             Status::Done => Progress::Done,
-            other => Progress::Failed(other.token()),
+            other => Progress::Failed(other.token().into_owned()),
         }
     }
 }

@@ -1,5 +1,8 @@
 //! Bringing mechanisms to their setpoints, and keeping them there for the act that follows.
 
+use std::any::Any;
+use std::rc::Rc;
+
 use fieldlab_base::{Action, Lease, Progress, Tick};
 
 use crate::hw::{Hardware, MechanismCommand, MechanismHandle};
@@ -9,7 +12,8 @@ const SETTLE_TURNS: u32 = 3;
 
 pub(super) struct Hold {
     hardware: Hardware,
-    held: Vec<(MechanismHandle, Lease<MechanismCommand>, f64)>,
+    /// Shared with the hardware once it is kept for the next act.
+    held: Rc<Vec<(MechanismHandle, Lease<MechanismCommand>, f64)>>,
     turns: u32,
 }
 
@@ -26,13 +30,13 @@ impl Hold {
             let lease = mechanism.lease().map_err(|busy| busy.to_string())?;
             held.push((mechanism, lease, *value));
         }
-        Ok(Self { hardware: hardware.clone(), held, turns: 0 })
+        Ok(Self { hardware: hardware.clone(), held: Rc::new(held), turns: 0 })
     }
 }
 
 impl Action for Hold {
     fn step(&mut self, _tick: Tick) -> Progress {
-        for (_, lease, value) in &self.held {
+        for (_, lease, value) in self.held.iter() {
             lease.set(MechanismCommand::Setpoint(*value));
         }
         self.turns = self.turns.saturating_add(1);
@@ -40,9 +44,8 @@ impl Action for Hold {
         if self.turns <= SETTLE_TURNS || !there {
             return Progress::Running;
         }
-        for (_, lease, _) in self.held.drain(..) {
-            self.hardware.keep(lease);
-        }
+        let held: Rc<dyn Any> = self.held.clone();
+        self.hardware.keep_shared(held);
         Progress::Done
     }
 }

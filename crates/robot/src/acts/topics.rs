@@ -3,7 +3,7 @@
 use fieldlab_base::ConfigError;
 use fieldlab_campaign::calibration::{SlipCurrentTopics, SysIdTopics, WheelRadiusTopics};
 use fieldlab_campaign::channels::sysid;
-use fieldlab_values::{DataType, Publish, Publisher, Root, TopicSpec, Value};
+use fieldlab_values::{DataType, Publish, Publisher, Root, TopicSpec, ValueRef};
 
 use super::sensors::STALE_SECS;
 use crate::hw::{Inputs, MODULE_NAMES, MODULES};
@@ -81,7 +81,7 @@ impl SysIdLog {
             let Some(module) = inputs.fresh_module(i, STALE_SECS) else { continue };
             let put = |index: u32, value: Option<f64>| {
                 if let Some(value) = value {
-                    door.append(index, Value::Double(value));
+                    door.append(index, ValueRef::Double(value));
                 }
             };
             put(samples.voltage, module.applied_volts);

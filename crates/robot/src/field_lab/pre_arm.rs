@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use fieldlab_base::Micros;
+use fieldlab_campaign::inputs::MANIFEST_BYTES;
 use fieldlab_campaign::runner::clock_trusted;
 use fieldlab_campaign::{PreArmFact, PreArmItem, PreArmVerdict};
 use fieldlab_wpilog::WriterStats;
@@ -33,26 +34,30 @@ enum Finding {
     NoModule(usize),
     NoChannel(usize, &'static str),
     ClockUnset,
+    ManifestLong { bytes: usize },
 }
 
-const ITEMS: [PreArmItem; 7] = PreArmItem::ALL;
+const COUNT: usize = PreArmItem::ALL.len();
+const ITEMS: [PreArmItem; COUNT] = PreArmItem::ALL;
 
 /// Keeps the list.
 #[derive(Debug)]
 pub(super) struct PreArm {
-    found: [Finding; 7],
-    facts: [PreArmFact; 7],
+    found: [Finding; COUNT],
+    facts: [PreArmFact; COUNT],
     has_drive: bool,
+    manifest_bytes: usize,
     grown: Option<(Micros, u64)>,
     looked: Option<Micros>,
 }
 
 impl PreArm {
-    pub(super) fn new(has_drive: bool) -> Self {
+    /// `manifest_bytes` is how long the tunables manifest is.
+    pub(super) fn new(has_drive: bool, manifest_bytes: usize) -> Self {
         let facts =
             ITEMS.map(|item| PreArmFact { item, verdict: PreArmVerdict::Fail("not checked yet".into()) });
         // `Well` beside a failed verdict would be wrong if it were ever compared equal; the first look replaces all.
-        Self { found: [Finding::NoLog; 7], facts, has_drive, grown: None, looked: None }
+        Self { found: [Finding::NoLog; COUNT], facts, has_drive, manifest_bytes, grown: None, looked: None }
     }
 
     /// Looks at everything, ten times a second.
@@ -82,6 +87,8 @@ impl PreArm {
             PreArmItem::Channels => self.channels(inputs),
             PreArmItem::Clock if clock_trusted(unix) => Finding::Well,
             PreArmItem::Clock => Finding::ClockUnset,
+            PreArmItem::Manifest if self.manifest_bytes < MANIFEST_BYTES => Finding::Well,
+            PreArmItem::Manifest => Finding::ManifestLong { bytes: self.manifest_bytes },
         });
         for ((fact, old), new) in self.facts.iter_mut().zip(&mut self.found).zip(found) {
             let first = matches!(&fact.verdict, PreArmVerdict::Fail(text) if text == "not checked yet");
@@ -180,5 +187,13 @@ fn verdict(finding: Finding, site: &Site) -> PreArmVerdict {
             format!("module {module} ({}) does not say {what}", MODULE_NAMES[module]).into(),
         ),
         Finding::ClockUnset => PreArmVerdict::Warn(Cow::Borrowed("the wall clock is not set")),
+        Finding::ManifestLong { bytes } => PreArmVerdict::Warn(
+            format!(
+                "the list of inputs has {bytes} bytes, a tablet reads {} and shows none of a longer one: fewer \
+                 questions or shorter keys",
+                MANIFEST_BYTES - 1
+            )
+            .into(),
+        ),
     }
 }

@@ -1,5 +1,6 @@
 //! The op mode's object: the runner, its storage, its log, and the act that runs.
 
+use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::rc::Rc;
@@ -29,6 +30,8 @@ use crate::storage::{Job, Storage};
 use crate::telemetry::{AlertLevel, Scope};
 
 const SOURCE: &str = "FieldLab";
+/// Where the header names the pack that is in.
+const PACK: &str = "battery";
 
 /// See the [module](super).
 pub(super) struct FieldLab {
@@ -100,19 +103,22 @@ impl FieldLab {
         let act_topics = Rc::new(ActTopics::declare(&mut scope)?);
         let key = MANIFEST_TOPIC.trim_start_matches("/Catalyst/");
         let manifest_topic = Publisher::<str>::declare(&mut scope, Root::Catalyst, key, "")?;
-        manifest_topic.set(&mut scope, &manifest(runner.inputs()));
+        let manifest_text = manifest(runner.inputs());
+        manifest_topic.set(&mut scope, &manifest_text);
+        let mut records = Records::default();
+        records.declare(&mut scope, runner.log_keys());
         let lab = Self {
             acts: act_facts(campaign),
             campaign: Rc::clone(campaign),
             runner,
             topics,
             act_topics,
-            records: Records::default(),
+            records,
             manifest: manifest_topic,
             storage: site.storage(only)?,
             site,
             saved: Vec::with_capacity(8),
-            pre_arm: PreArm::new(setup.hardware.geometry().is_some()),
+            pre_arm: PreArm::new(setup.hardware.geometry().is_some(), manifest_text.len()),
             act: None,
             report: ActReport::Idle,
             alerts_seen: None,
@@ -141,6 +147,9 @@ impl FieldLab {
         if turn.enabled {
             self.log_session(turn);
         }
+        if let Some(pack) = turn.hardware.pack() {
+            self.runner.amend_header(PACK, &pack);
+        }
         self.storage.poll(&mut self.saved);
         let free = self.storage.free_bytes(turn.tick.now);
         self.pre_arm.look(turn.inputs, turn.unix, &self.site, free);
@@ -167,8 +176,9 @@ impl FieldLab {
         if let Some(finish) = output.finish {
             self.storage.submit(Job::Finish(finish));
         }
-        for record in output.log {
-            self.records.write(&mut self.scope, record);
+        self.records.declare(&mut self.scope, self.runner.log_keys());
+        for record in self.runner.log() {
+            self.records.write(&self.scope, record);
         }
         self.follow(output.act, turn.hardware, turn.tick);
         self.show(turn);
@@ -220,7 +230,7 @@ impl FieldLab {
         for axis in self.acts.get(id.0 as usize).map_or(&[][..], |facts| &facts.notes) {
             let reading = hardware.mechanism(axis).and_then(|m| m.reading()).and_then(|r| r.value.value);
             if let Some(value) = reading {
-                hardware.report(&format!("{axis}.achieved"), value);
+                hardware.report(format!("{axis}.achieved"), value);
             }
         }
         let payload = self.campaign.act(id);
@@ -359,7 +369,7 @@ fn input_specs(declared: &[Declared]) -> Vec<InputSpec> {
 }
 
 /// What a calibration found is a fact about the robot.
-fn tell_identity(results: &[(String, f64)], register: &Register) {
+fn tell_identity(results: &[(Cow<'static, str>, f64)], register: &Register) {
     let result = |name: &str| results.iter().find(|(of, _)| of == name).map(|(_, value)| *value);
     let found = MeasuredFacts { wheel_radius_m: result(WHEEL_RADIUS), slip_current_amps: result(SLIP_AMPS) };
     if found != MeasuredFacts::default() {

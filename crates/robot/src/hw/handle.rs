@@ -1,8 +1,10 @@
 //! The handle that actions are built from.
 
 use std::any::Any;
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use fieldlab_base::{Busy, Claim, ConfigError, Lease};
 
@@ -25,8 +27,9 @@ struct Shared {
     drive: Claim<DriveCommand>,
     mechanisms: Vec<Claim<MechanismCommand>>,
     zero: Cell<[bool; super::MODULES]>,
-    kept: RefCell<Vec<Box<dyn Any>>>,
-    results: RefCell<Vec<(String, f64)>>,
+    kept: RefCell<Vec<Rc<dyn Any>>>,
+    results: RefCell<Vec<(Cow<'static, str>, f64)>>,
+    pack: RefCell<Option<Arc<str>>>,
 }
 
 impl Hardware {
@@ -44,8 +47,9 @@ impl Hardware {
                 drive: Claim::new("drive"),
                 mechanisms,
                 zero: Cell::new([false; super::MODULES]),
-                kept: RefCell::default(),
+                kept: RefCell::new(Vec::with_capacity(MAX_MECHANISMS + 1)),
                 results: RefCell::default(),
+                pack: RefCell::default(),
             }),
         })
     }
@@ -98,30 +102,58 @@ impl Hardware {
     /// Keeps something alive, a lease above all, beyond the end of the act that took it: a flywheel that an act spun up
     /// for the next one. It is let go when the next act has ended, and at once on a disable.
     pub fn keep(&self, held: impl Any) {
-        self.shared.kept.borrow_mut().push(Box::new(held));
+        self.keep_shared(Rc::new(held));
+    }
+
+    /// As [`Hardware::keep`], for what has its place in memory already.
+    pub(crate) fn keep_shared(&self, held: Rc<dyn Any>) {
+        self.shared.kept.borrow_mut().push(held);
     }
 
     /// Lets go of everything [kept](Hardware::keep).
     pub fn release_kept(&self) {
         // Taken out first: what is dropped may itself look at the robot.
-        let kept = std::mem::take(&mut *self.shared.kept.borrow_mut());
-        drop(kept);
+        let mut kept = std::mem::take(&mut *self.shared.kept.borrow_mut());
+        kept.clear();
+        // The room goes back, unless what was dropped kept something itself.
+        let mut now = self.shared.kept.borrow_mut();
+        if now.is_empty() {
+            *now = kept;
+        }
     }
 
     /// Says a result of the act that runs, by name: a fitted radius, the speed at the shot. It is logged with the act's
     /// end, under the name that came last when one comes twice.
-    pub fn report(&self, name: &str, value: f64) {
+    pub fn report(&self, name: impl Into<Cow<'static, str>>, value: f64) {
+        let name = name.into();
         let mut results = self.shared.results.borrow_mut();
-        match results.iter_mut().find(|(known, _)| known == name) {
+        match results.iter_mut().find(|(known, _)| *known == name) {
             Some((_, old)) => *old = value,
-            None => results.push((name.to_owned(), value)),
+            None => {
+                // One allocation for all that an act usually has to say.
+                if results.capacity() == 0 {
+                    results.reserve(8);
+                }
+                results.push((name, value));
+            }
         }
     }
 
     /// The results said since the last call.
     #[must_use]
-    pub fn take_results(&self) -> Vec<(String, f64)> {
+    pub fn take_results(&self) -> Vec<(Cow<'static, str>, f64)> {
         std::mem::take(&mut *self.shared.results.borrow_mut())
+    }
+
+    /// The name of the pack that is in, when the robot can tell.
+    #[must_use]
+    pub fn pack(&self) -> Option<Arc<str>> {
+        self.shared.pack.borrow().clone()
+    }
+
+    /// Sets the pack's name; the loop does this once a turn, and a test bench may.
+    pub fn set_pack(&self, pack: Option<Arc<str>>) {
+        *self.shared.pack.borrow_mut() = pack;
     }
 
     /// Sets the snapshot; the loop does this once a turn, and a test bench may.

@@ -1,5 +1,7 @@
 //! The traits that hardware, or a simulation of it, fulfils.
 
+use std::sync::Arc;
+
 use fieldlab_base::{ConfigError, Micros, check};
 
 use super::{
@@ -25,6 +27,11 @@ pub trait RobotIo {
     fn zero_module(&mut self, module: usize) -> bool {
         let _: usize = module;
         false
+    }
+
+    /// The name of the pack that is in, when the robot can tell. Asked every turn, so it must be cheap.
+    fn pack(&self) -> Option<Arc<str>> {
+        None
     }
 
     /// What the parts say of themselves, for the identity sheet. Asked before the first turn, and again when

@@ -302,6 +302,7 @@ impl RobotLoop {
         (inputs.now, inputs.dt_secs, inputs.enabled) = (tick.now, tick.dt_secs, enabled);
         inputs.odometry = self.odometry.as_mut().and_then(|o| o.step(&inputs));
         self.hardware.set_inputs(inputs);
+        self.hardware.set_pack(self.io.pack());
         inputs
     }
 

@@ -1,5 +1,6 @@
 //! A log file in AdvantageKit's shape, which its own tools and replay accept.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use fieldlab_base::Micros;
@@ -32,6 +33,13 @@ impl AkitSink {
         let timestamp = writer.start(now, "/Timestamp", &DataType::Int, r#"{"source":"AdvantageKit"}"#)?;
         Ok(Self { entries: Entries::new(writer, name, metadata), timestamp, now })
     }
+
+    /// By a virtual clock: says nothing of what waits for the disk, so that two runs of one seed log the same.
+    #[must_use]
+    pub const fn by_virtual_clock(mut self) -> Self {
+        self.entries.tells_queue = false;
+        self
+    }
 }
 
 impl Sink for AkitSink {
@@ -53,18 +61,17 @@ impl Sink for AkitSink {
     }
 
     fn stats(&self) -> SinkStats {
-        let queued = self.entries.writer.stats().queue_bytes as u64;
-        SinkStats { dropped: self.entries.lost(), queued }
+        self.entries.stats()
     }
 }
 
-fn name(topic: &Topic) -> String {
+fn name(topic: &Topic) -> Cow<'_, str> {
     let key = topic.key.trim_start_matches('/');
-    match topic.root {
+    Cow::Owned(match topic.root {
         Root::Catalyst | Root::Bare => format!("/RealOutputs/{key}"),
         Root::SmartDashboard => format!("/RealOutputs/SmartDashboard/{key}"),
         Root::Schema => format!("/.schema/{key}"),
-    }
+    })
 }
 
 fn metadata(topic: &Topic) -> String {

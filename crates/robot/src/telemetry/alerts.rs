@@ -26,6 +26,8 @@ const LEVELS: [AlertLevel; 3] = [AlertLevel::Error, AlertLevel::Warning, AlertLe
 pub struct Alerts {
     active: Vec<Alert>,
     changed: bool,
+    /// Where a row is put together.
+    scratch: String,
     rows: [Vec<Arc<str>>; 3],
     catalyst: [Publisher<[Arc<str>]>; 3],
     dashboard: [Publisher<[Arc<str>]>; 3],
@@ -38,14 +40,19 @@ pub struct Alerts {
 #[derive(Debug)]
 struct Alert {
     level: AlertLevel,
-    source: Box<str>,
-    text: Box<str>,
+    /// `[source] text`.
     row: Arc<str>,
+    /// Length of the source.
+    source: usize,
 }
 
 impl Alert {
     fn is(&self, level: AlertLevel, source: &str, text: &str) -> bool {
-        self.level == level && &*self.source == source && &*self.text == text
+        self.level == level && self.is_of(source) && self.row.get(self.source + 3..) == Some(text)
+    }
+
+    fn is_of(&self, source: &str) -> bool {
+        self.row.get(1..=self.source) == Some(source)
     }
 }
 
@@ -57,9 +64,10 @@ impl Alerts {
     pub fn new(to: &mut dyn Publish) -> Result<Self, ConfigError> {
         let dash = |to: &mut dyn Publish, key| Publisher::declare(to, Root::SmartDashboard, key, "");
         Ok(Self {
-            active: Vec::new(),
+            active: Vec::with_capacity(16),
             changed: true,
-            rows: Default::default(),
+            scratch: String::with_capacity(200),
+            rows: std::array::from_fn(|_| Vec::with_capacity(16)),
             catalyst: [
                 Publisher::catalyst(to, "Alerts/Errors")?,
                 Publisher::catalyst(to, "Alerts/Warnings")?,
@@ -78,8 +86,11 @@ impl Alerts {
         if self.active.iter().any(|a| a.is(level, source, text)) {
             return;
         }
-        let row = format!("[{source}] {text}").into();
-        self.active.push(Alert { level, source: source.into(), text: text.into(), row });
+        self.scratch.clear();
+        for part in ["[", source, "] ", text] {
+            self.scratch.push_str(part);
+        }
+        self.active.push(Alert { level, row: Arc::from(self.scratch.as_str()), source: source.len() });
         self.changed = true;
     }
 
@@ -90,12 +101,12 @@ impl Alerts {
 
     /// Takes back everything that `source` raised.
     pub fn clear_source(&mut self, source: &str) {
-        self.keep(|a| &*a.source != source);
+        self.keep(|a| !a.is_of(source));
     }
 
     /// Takes back what `source` raised at this level.
     pub fn clear_level(&mut self, level: AlertLevel, source: &str) {
-        self.keep(|a| a.level != level || &*a.source != source);
+        self.keep(|a| a.level != level || !a.is_of(source));
     }
 
     /// Whether any error stands.

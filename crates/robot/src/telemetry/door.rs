@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use fieldlab_base::{ConfigError, Micros};
-use fieldlab_values::{DataType, Family, Publish, Root, TopicSpec, Value, ValueRef};
+use fieldlab_values::{DataType, Family, Publish, Root, TopicSpec, ValueRef};
 
+use super::events::Events;
 use super::frame::{Frame, Sink, SinkStats, Topic};
 use super::slot::{Slot, Stored};
 
@@ -27,7 +28,7 @@ struct Core {
     cells: Vec<Cell>,
     by_key: BTreeMap<Root, BTreeMap<Box<str>, u32>>,
     dirty: Vec<(u32, bool)>,
-    events: Vec<(u32, Value)>,
+    events: Events,
     /// Whether this turn's frame holds a sticky topic.
     has_sticky: bool,
     sinks: Vec<(SinkId, Box<dyn Sink>)>,
@@ -112,12 +113,12 @@ impl Door {
     }
 
     /// A value that must not be replaced by a later one of the same turn: each is delivered, in order.
-    pub fn append(&self, index: u32, value: Value) {
-        let mut core = self.core.borrow_mut();
+    pub fn append(&self, index: u32, value: ValueRef<'_>) {
+        let core = &mut *self.core.borrow_mut();
         match core.topics.get(index as usize) {
             Some(topic) if topic.data_type.family() == value.family() => {
                 core.has_sticky |= topic.sticky;
-                core.events.push((index, value));
+                core.events.push(index, value);
             }
             _ => core.bad_writes += 1,
         }
@@ -335,7 +336,7 @@ impl Scope {
     }
 
     /// As [`Door::append`].
-    pub fn append(&self, index: u32, value: Value) {
+    pub fn append(&self, index: u32, value: ValueRef<'_>) {
         self.door.append(index, value);
     }
 }
@@ -373,7 +374,7 @@ impl Drop for Scope {
 
 #[cfg(test)]
 mod tests {
-    use fieldlab_values::{Pose2d, Publisher};
+    use fieldlab_values::{Pose2d, Publisher, Value};
 
     use super::super::MemorySink;
     use super::*;
@@ -454,9 +455,9 @@ mod tests {
         let events = door.declare(&spec).unwrap();
         a.set(&mut door, &1.0);
         a.set(&mut door, &2.0);
-        door.append(events, "{}".into());
-        door.append(events, "{}".into());
-        door.append(events, Value::Int(1));
+        door.append(events, ValueRef::String("{}"));
+        door.append(events, ValueRef::String("{}"));
+        door.append(events, ValueRef::Int(1));
         door.put(99, ValueRef::Int(1));
         door.put(events, ValueRef::Int(1));
         door.end();
@@ -499,7 +500,8 @@ mod tests {
         Publisher::<Pose2d>::catalyst(&mut door, "Vision/Pose").unwrap();
         pose.set(&mut door, &Pose2d::new(1.0, 2.0, 3.0));
         door.end();
-        let names: Vec<_> = memory.topics().iter().map(Topic::log_name).collect();
+        let topics = memory.topics();
+        let names: Vec<_> = topics.iter().map(Topic::log_name).collect();
         assert_eq!(
             names,
             [

@@ -1,24 +1,27 @@
 //! A log's entries, by topic: started when a topic is declared, finished when its value is taken back, and started again
 //! when it has one.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use fieldlab_base::Micros;
 use fieldlab_wpilog::{EntryId, LogWriter};
 
-use super::frame::{Frame, Topic};
+use super::frame::{Frame, SinkStats, Topic};
 
 /// The entries of one log file.
 #[derive(Debug)]
 pub(super) struct Entries {
     pub(super) writer: Arc<LogWriter>,
-    name: fn(&Topic) -> String,
+    name: fn(&Topic) -> Cow<'_, str>,
     metadata: fn(&Topic) -> String,
     /// By topic index.
     entries: Vec<Entry>,
     /// How many of them are finished.
     finished: usize,
     refused: u64,
+    /// Whether what waits for the disk is worth telling: by a virtual clock it only says how fast this machine is.
+    pub(super) tells_queue: bool,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -33,10 +36,10 @@ struct Entry {
 impl Entries {
     pub(super) const fn new(
         writer: Arc<LogWriter>,
-        name: fn(&Topic) -> String,
+        name: fn(&Topic) -> Cow<'_, str>,
         metadata: fn(&Topic) -> String,
     ) -> Self {
-        Self { writer, name, metadata, entries: Vec::new(), finished: 0, refused: 0 }
+        Self { writer, name, metadata, entries: Vec::new(), finished: 0, refused: 0, tells_queue: true }
     }
 
     pub(super) fn declare(&mut self, index: u32, topic: &Topic, now: Micros) {
@@ -87,9 +90,12 @@ impl Entries {
         entry.id.filter(|_| !entry.sticky)
     }
 
-    /// Values and topics that the file does not have.
-    pub(super) fn lost(&self) -> u64 {
+    /// Values and topics that the file does not have, and what waits for the disk.
+    pub(super) fn stats(&self) -> SinkStats {
         let stats = self.writer.stats();
-        stats.dropped.saturating_add(stats.misfits).saturating_add(self.refused)
+        SinkStats {
+            dropped: stats.dropped.saturating_add(stats.misfits).saturating_add(self.refused),
+            queued: if self.tells_queue { stats.queue_bytes as u64 } else { 0 },
+        }
     }
 }

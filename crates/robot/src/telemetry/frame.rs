@@ -1,9 +1,12 @@
 //! What a turn had to say, and who hears it.
 
+use std::borrow::Cow;
+
 use fieldlab_base::Micros;
 use fieldlab_values::{DataType, Root, ValueRef};
 
 use super::door::Cell;
+use super::events::Events;
 
 /// A declared topic. Its index never changes while the door lives.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,13 +37,13 @@ impl Topic {
 
     /// The entry's name in our log file: the key alone for a Catalyst topic.
     #[must_use]
-    pub fn log_name(&self) -> String {
+    pub fn log_name(&self) -> Cow<'_, str> {
         match self.root {
-            Root::Catalyst => self.key.to_string(),
-            Root::SmartDashboard => format!("NT:/SmartDashboard/{}", self.key),
-            Root::Schema => format!("/.schema/{}", self.key),
-            Root::Bare if self.key.starts_with('/') => format!("NT:{}", self.key),
-            Root::Bare => self.key.to_string(),
+            Root::Catalyst => Cow::Borrowed(&self.key),
+            Root::SmartDashboard => format!("NT:/SmartDashboard/{}", self.key).into(),
+            Root::Schema => format!("/.schema/{}", self.key).into(),
+            Root::Bare if self.key.starts_with('/') => format!("NT:{}", self.key).into(),
+            Root::Bare => Cow::Borrowed(&self.key),
         }
     }
 }
@@ -66,18 +69,14 @@ pub struct Frame<'a> {
     pub(super) topics: &'a [Topic],
     pub(super) cells: &'a [Cell],
     pub(super) dirty: &'a [(u32, bool)],
-    pub(super) events: &'a [(u32, fieldlab_values::Value)],
+    pub(super) events: &'a Events,
 }
 
 impl<'a> Frame<'a> {
     /// The entries: first the events in the order in which they happened, then each topic that was set, once.
     pub fn entries(&self) -> impl Iterator<Item = FrameEntry<'a>> + use<'a> {
         let cells = self.cells;
-        let events = self.events.iter().map(|(topic, value)| FrameEntry {
-            topic: *topic,
-            value: value.as_ref(),
-            changed: true,
-        });
+        let events = self.events.iter().map(|(topic, value)| FrameEntry { topic, value, changed: true });
         events.chain(self.dirty.iter().filter_map(move |&(topic, changed)| {
             let cell = cells.get(topic as usize).filter(|cell| !cell.retracted)?;
             Some(FrameEntry { topic, value: cell.slot.get(), changed })

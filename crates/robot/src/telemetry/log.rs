@@ -18,21 +18,19 @@ use super::frame::{Frame, Sink, SinkStats, Topic};
 pub struct LogSink {
     entries: Entries,
     now: Micros,
-    /// Whether what waits for the disk is worth telling: by a virtual clock it only says how fast this machine is.
-    tells_queue: bool,
 }
 
 impl LogSink {
     /// A sink into `writer`, whose entries start at `now`.
     #[must_use]
     pub fn new(writer: Arc<LogWriter>, now: Micros) -> Self {
-        Self { entries: Entries::new(writer, Topic::log_name, metadata), now, tells_queue: true }
+        Self { entries: Entries::new(writer, Topic::log_name, metadata), now }
     }
 
     /// By a virtual clock: says nothing of what waits for the disk, so that two runs of one seed log the same.
     #[must_use]
     pub const fn by_virtual_clock(mut self) -> Self {
-        self.tells_queue = false;
+        self.entries.tells_queue = false;
         self
     }
 }
@@ -54,8 +52,7 @@ impl Sink for LogSink {
     }
 
     fn stats(&self) -> SinkStats {
-        let queued = if self.tells_queue { self.entries.writer.stats().queue_bytes as u64 } else { 0 };
-        SinkStats { dropped: self.entries.lost(), queued }
+        self.entries.stats()
     }
 }
 

@@ -93,7 +93,7 @@ impl MemorySink {
 impl Sink for MemorySink {
     fn declare(&mut self, _index: u32, topic: &Topic) {
         let mut kept = self.kept.borrow_mut();
-        kept.names.push(topic.nt_name().unwrap_or_else(|| topic.log_name()).into());
+        kept.names.push(topic.nt_name().unwrap_or_else(|| topic.log_name().into_owned()).into());
         kept.topics.push(topic.clone());
         kept.retracted.push(false);
     }

@@ -24,6 +24,7 @@ mod akit;
 mod alerts;
 mod door;
 mod entries;
+mod events;
 mod frame;
 mod log;
 mod memory;

@@ -32,19 +32,20 @@ pub(crate) enum Stored {
 }
 
 impl Slot {
-    pub(crate) const fn new(family: Family) -> Self {
+    /// Room for what most topics hold, so that the turn that first says it does not make any.
+    pub(crate) fn new(family: Family) -> Self {
         match family {
             Family::Boolean => Self::Boolean(false),
             Family::Int => Self::Int(0),
             Family::Float => Self::Float(0.0),
             Family::Double => Self::Double(0.0),
-            Family::String => Self::String(String::new()),
-            Family::Raw => Self::Raw(Vec::new()),
+            Family::String => Self::String(String::with_capacity(128)),
+            Family::Raw => Self::Raw(Vec::with_capacity(64)),
             Family::BooleanArray => Self::BooleanArray(Vec::new()),
             Family::IntArray => Self::IntArray(Vec::new()),
             Family::FloatArray => Self::FloatArray(Vec::new()),
-            Family::DoubleArray => Self::DoubleArray(Vec::new()),
-            Family::StringArray => Self::StringArray(Vec::new()),
+            Family::DoubleArray => Self::DoubleArray(Vec::with_capacity(8)),
+            Family::StringArray => Self::StringArray(Vec::with_capacity(16)),
         }
     }
 

@@ -289,7 +289,7 @@ fn header(config: &RehearsalConfig, world: &SharedWorld) -> serde_json::Map<Stri
     let mut header = serde_json::Map::new();
     header.insert("simulated".into(), true.into());
     header.insert("seed".into(), config.seed.into());
-    header.insert("battery".into(), world.battery().name().into());
+    header.insert("battery".into(), (&**world.battery().name()).into());
     header
 }
 

@@ -1,5 +1,7 @@
 //! The world as the robot's hardware.
 
+use std::sync::Arc;
+
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -65,6 +67,10 @@ impl RobotIo for SharedWorld {
         turn_back(inputs, self.booted_at);
     }
 
+    fn pack(&self) -> Option<Arc<str>> {
+        self.world.borrow().pack()
+    }
+
     fn apply(&mut self, now: Micros, outputs: &Outputs) {
         self.world.borrow_mut().apply(now + self.booted_at, outputs);
     }
@@ -103,6 +109,10 @@ impl RobotIo for World {
     }
 
     /// Lets the world run until `now`, then reads its sensors.
+    fn pack(&self) -> Option<Arc<str>> {
+        Some(Arc::clone(self.battery.name()))
+    }
+
     fn read(&mut self, now: Micros, inputs: &mut Inputs) {
         self.advance_to(now);
         inputs.battery_volts = self.read_battery(now);

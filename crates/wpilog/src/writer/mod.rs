@@ -137,7 +137,7 @@ impl LogWriter {
             state: Mutex::new(State {
                 front: Encoder::with_capacity(room),
                 front_records: 0,
-                notes: Vec::new(),
+                notes: Vec::with_capacity(64),
                 entries: Vec::new(),
                 takes: Vec::new(),
                 names: BTreeMap::new(),
@@ -209,7 +209,8 @@ impl LogWriter {
                 });
             }
         }
-        let mut bytes = Encoder::records();
+        let texts = name.len() + data_type.log_name().len() + metadata.len();
+        let mut bytes = Encoder::with_capacity(PUT_ROOM + 17 + texts);
         bytes.start(now, id, name, data_type, metadata);
         self.control(state, bytes, |bytes| Note::Start { id, bytes });
         Ok(EntryId(id))
@@ -234,9 +235,13 @@ impl LogWriter {
         if std::mem::replace(&mut known.live, false) {
             let time = now.max(known.started + SHORTEST_LIFE);
             state.takes[entry.0 as usize - 1] = None;
-            let mut bytes = Encoder::records();
-            bytes.finish(time, entry.0);
-            self.control(state, bytes, |_| Note::Finish { id: entry.0 });
+            if state.stopped.is_some() {
+                state.stats.dropped += 1;
+                return;
+            }
+            state.front.finish(time, entry.0);
+            state.notes.push(Note::Finish { id: entry.0 });
+            self.queued(state);
         }
     }
 

@@ -19,7 +19,7 @@ pub(super) fn run(
     flush_every: Duration,
 ) {
     let _ended = Ended { shared, first };
-    let mut notes = Vec::new();
+    let mut notes = Vec::with_capacity(64);
     loop {
         let state = shared.lock();
         let wanted = |s: &mut State| !s.closing && !s.woken && s.flushes_asked == s.flushes_done;
