@@ -204,6 +204,43 @@ fn the_chain_of_commands_runs_from_rehearsal_to_picture() {
     assert!(String::from_utf8_lossy(&refused.stderr).contains("girth"));
     assert!(!Path::new(&new).exists(), "nothing is written when a design is refused");
     run(&[&["orbit", "--poses", "5", "-o", &five], &stand[..]].concat());
-    let fake = [&["capture", "fake", here, "--surface", &truth, "--k", "7"], &stand[..]].concat();
+    let fake =
+        [&["capture", "fake", here, "--surface", &truth, "--k", "7", "--frames", "3"], &stand[..]].concat();
     run(&fake);
+    assert!(stdout(&run(&["capture", "check", here, "--k", "7", "--wait", "5"])).contains("proven,true"));
+    let late = |words: &[&str]| {
+        fieldlab(&[&["capture", "check", here, "--k", "9", "--wait"], words].concat()).status.code()
+    };
+    assert_eq!((late(&["0.06"]), late(&["1e9"]), late(&["nan"])), (Some(3), Some(2), Some(2)));
+
+    // All three captures are there: waiting changes nothing; a fourth never comes.
+    let fit = |count: &str| {
+        let words =
+            ["surface", "fit", here, "--rig", "reference", "--wait", "0.06", "-o", &again, "--count", count];
+        fieldlab(&words).status.code()
+    };
+    assert_eq!((fit("3"), fit("4")), (Some(0), Some(3)));
+    assert!(stdout(&run(&["surface", "mesh", &again, "--step", "0.005"])).contains("\nf "));
+
+    let seen = at("seen.csv");
+    run(&[&["orbit", "--camera", "-o", &seen], &stand[..]].concat());
+    run(&[&["check", &seen], &stand[..]].concat());
+    let blind = fieldlab(&[&["orbit", "--camera", "--ring", "0.15"], &stand[..]].concat());
+    assert_eq!(blind.status.code(), Some(3));
+    assert!(String::from_utf8_lossy(&blind.stderr).contains("orbit_view"));
+
+    // 8 mm and twice 6.4 mm, in parts of 15: the second begins at the corner where the first ended.
+    std::fs::write(
+        &design,
+        "<svg xmlns='http://www.w3.org/2000/svg'><path transform='scale(.5)' d='M-8 0L8 0L0 10Z'/></svg>",
+    )
+    .unwrap();
+    run(&[&path[..], &["--part", "0.015", "--hole-fill", "0.002"]].concat());
+    assert!(!Path::new(&new).exists() && Path::new(&at("new-2.csv")).exists());
+    run(&[&["check", &at("new-1.csv")], &stand[..]].concat());
+    assert_eq!(
+        fieldlab(&[&["check", &at("new-2.csv")], &stand[..]].concat()).status.code(),
+        Some(3),
+        "another start"
+    );
 }
