@@ -304,6 +304,31 @@ fn a_pen_up_scan_may_rest_outside_the_drawing_envelope_and_a_drawing_may_not() {
     }
 }
 
+#[test]
+fn an_exported_trajectory_has_times_that_rise_and_stands_at_its_end() {
+    let (report, _) = plan(&line_rows(0.001, 1.0, 0.25, true), true, &W1);
+    let trajectory = report.trajectory.unwrap();
+    for (stride, count) in [(0, 400), (1, 400), (3, 134), (4, 100), (399, 2), (400, 1), (9999, 1)] {
+        for carriage in [true, false] {
+            let knots = trajectory.knots(stride, carriage).unwrap();
+            assert_eq!(knots.len(), count, "{stride}");
+            assert!(knots.windows(2).all(|pair| pair[0].time_from_start_ns < pair[1].time_from_start_ns));
+            assert!(knots[0].time_from_start_ns >= 2_500_000, "a controller is at time 0 already");
+            let last = &knots[count - 1];
+            assert_eq!(last.time_from_start_ns, 1_000_000_000);
+            assert!(last.velocities.iter().all(|&v| v == 0.0));
+            let axes = if carriage { 7 } else { 6 };
+            assert!(knots.iter().all(|knot| knot.positions.len() == axes && knot.velocities.len() == axes));
+            assert_eq!(last.positions, trajectory.positions[399][..axes]);
+        }
+    }
+    // Three joints of the cut line still move by more than 0.01 rad/s.
+    let (cut, _) = plan(&line_rows(0.02, 1.0, 0.25, false)[..200], false, &W1);
+    assert!(cut.trajectory.unwrap().knots(4, true).is_err());
+    let (empty, _) = plan(&[], false, &W1);
+    assert!(empty.trajectory.unwrap().knots(4, true).is_err());
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 

@@ -358,13 +358,10 @@ impl Laid {
 fn near_surface(way_m: f64) -> Result<Vec<f64>, DrawError> {
     let free = |s_m: f64| ((way_m - s_m - NEAR_M) / BLEND_M).clamp(0.0, 1.0);
     let between = |s_m: f64, near: f64, far: f64| near + (far - near) * free(s_m);
-    let knots = |step_m: f64| {
-        let count = (way_m / step_m).ceil().max(1.0);
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a standoff is at most 0.2 m
-        let last = count as u32;
-        (0..=last).map(|k| way_m * f64::from(k) / count).collect::<Vec<f64>>()
-    };
-    let knots = knots(KNOT_UP_M);
+    let count = (way_m / KNOT_UP_M).ceil().max(1.0);
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a standoff is at most 0.2 m
+    let last = count as u32;
+    let knots: Vec<f64> = (0..=last).map(|k| way_m * f64::from(k) / count).collect();
     let caps: Vec<f64> = knots.iter().map(|&s| between(s, NEAR_M_S, DESCENT_M_S)).collect();
     let accelerations: Vec<f64> = knots.iter().map(|&s| between(s, NEAR_M_S2, ACCELERATION_M_S2)).collect();
     retime(&knots, &caps, &accelerations)
