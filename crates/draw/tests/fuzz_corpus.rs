@@ -27,9 +27,9 @@ fn replay(name: &str, fewest: usize, run: impl Fn(&[u8])) {
 #[test]
 fn every_input_of_the_corpora_passes() {
     replay("draw_csv", 8, csv::run);
-    replay("draw_npz", 5, npz::run);
+    replay("draw_npz", 6, npz::run);
     replay("draw_npy", 12, npy::run);
     replay("draw_urdf", 5, urdf::run);
     replay("draw_constants", 4, constants::run);
-    replay("draw_profile", 5, profile::run);
+    replay("draw_profile", 6, profile::run);
 }
