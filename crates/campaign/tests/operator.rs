@@ -21,6 +21,17 @@ fn committed(b: &Bench) -> Option<f64> {
     b.runner.memory().answer("tape/far-m")
 }
 
+/// Advance alone commits nothing; once the number is said to be meant, it does.
+fn committed_only_when_meant(b: &mut Bench, number: f64) {
+    b.advance();
+    b.run(2.0);
+    assert_eq!(committed(b), None);
+    b.press(Role::SameAgain);
+    b.run(0.6);
+    b.advance();
+    assert_eq!(committed(b), Some(number));
+}
+
 #[test]
 fn f7_nan_on_advance_is_never_an_edge() {
     let mut b = Bench::go(campaign([tape()]));
@@ -51,14 +62,7 @@ fn f8_advance_without_a_new_number_commits_nothing_and_says_so() {
     b.type_number(4.0);
     b.advance();
     b.until_prompt("how far");
-    b.advance();
-    b.run(2.0);
-    assert_eq!(committed(&b), None);
-    // Unless it is said to be meant.
-    b.press(Role::SameAgain);
-    b.run(0.6);
-    b.advance();
-    assert_eq!(committed(&b), Some(4.0));
+    committed_only_when_meant(&mut b, 4.0);
 }
 
 #[test]
@@ -162,13 +166,7 @@ fn f10_a_number_that_stood_when_the_connection_dropped_needs_more_than_advance()
     b.type_number(1.25);
     b.run(0.1);
     assert!(b.commit().contains("SameAgain"), "{}", b.commit());
-    b.advance();
-    b.run(1.0);
-    assert_eq!(committed(&b), None);
-    b.press(Role::SameAgain);
-    b.run(0.6);
-    b.advance();
-    assert_eq!(committed(&b), Some(1.25));
+    committed_only_when_meant(&mut b, 1.25);
 }
 
 #[test]

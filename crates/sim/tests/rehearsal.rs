@@ -87,10 +87,12 @@ fn the_same_seed_leaves_the_same_bytes_and_another_seed_others() {
 }
 
 #[test]
-fn every_dashboard_s_habit_answers_a_whole_campaign_of_nine() {
-    for habit in [Habit::Page, Habit::Console, Habit::Tab] {
+fn every_dashboard_s_habit_answers_a_whole_campaign_of_nine_and_the_same_one_twice_leaves_the_same_bytes() {
+    let mut left = Vec::new();
+    for habit in [Habit::Page, Habit::Page, Habit::Console, Habit::Tab] {
         let dir = tempfile::tempdir().unwrap();
         let mut config = RehearsalConfig::new(5, dir.path());
+        config.advantage_kit = habit == Habit::Page;
         config.operator.habit = habit;
         config.operator.mistake_rate = 0.25;
         let unhurried = habit == Habit::Page;
@@ -116,6 +118,15 @@ fn every_dashboard_s_habit_answers_a_whole_campaign_of_nine() {
         assert_eq!(done.operator.redos, done.operator.mistakes, "{habit:?}: {:?}", done.operator);
         // A person who takes the usual time sees two packs go flat.
         assert!(!unhurried || done.swaps == 2, "{habit:?}: {} swaps", done.swaps);
+        if unhurried {
+            left.push(files(dir.path()));
+        }
+    }
+    let [a, b] = left.as_slice() else { panic!("two runs of one habit") };
+    assert!(a.keys().filter(|name| name.ends_with("_akit.wpilog")).count() == 2, "{:?}", a.keys());
+    assert_eq!(a.keys().collect::<Vec<_>>(), b.keys().collect::<Vec<_>>());
+    for (name, bytes) in a {
+        assert!(b[name] == *bytes, "{name} differs between two runs of one seed");
     }
 }
 

@@ -121,16 +121,23 @@ pub(super) fn sys_id(test: SysIdTest, config: SysIdConfig) -> Result<LoggedSysId
     Ok(LoggedSysId { machine: SysId::new(test, config).map_err(|e| e.to_string())?, wheel_radius_m })
 }
 
+/// What a calibration has under the very names of [`Machine`].
+macro_rules! own_names {
+    () => {
+        fn step(&mut self, input: &CalibrationInput) -> CalibrationOutput {
+            self.step(input)
+        }
+        fn status(&self) -> &Status {
+            self.status()
+        }
+        fn interrupt(&mut self) {
+            self.interrupt();
+        }
+    };
+}
+
 impl Machine for WheelRadius {
-    fn step(&mut self, input: &CalibrationInput) -> CalibrationOutput {
-        self.step(input)
-    }
-    fn status(&self) -> &Status {
-        self.status()
-    }
-    fn interrupt(&mut self) {
-        self.interrupt();
-    }
+    own_names!();
     fn publish(&self, topics: &ActTopics, _inputs: &Inputs) {
         topics.wheel_radius.publish(self, &mut topics.door());
     }
@@ -144,15 +151,7 @@ impl Machine for WheelRadius {
 }
 
 impl Machine for SlipCurrent {
-    fn step(&mut self, input: &CalibrationInput) -> CalibrationOutput {
-        self.step(input)
-    }
-    fn status(&self) -> &Status {
-        self.status()
-    }
-    fn interrupt(&mut self) {
-        self.interrupt();
-    }
+    own_names!();
     fn publish(&self, topics: &ActTopics, _inputs: &Inputs) {
         topics.slip_current.publish(self, &mut topics.door());
     }

@@ -43,6 +43,7 @@ impl Code {
             Site::new(&config.out, Pace::Virtual, Rng::stream(config.seed, "boot").next_u64() ^ boot);
         site.checkpoint = config.out.join("fieldlab-checkpoint.json");
         site.header = super::header(config, world);
+        site.advantage_kit = config.advantage_kit;
         let state = disk.clone();
         site.layers = Rc::new(move || Box::new(ScriptedDisk::new(state.clone())));
         let hub = hub()?;

@@ -43,6 +43,8 @@ pub struct RehearsalConfig {
     pub part: Part,
     /// What its team declares about the robot, for the identity sheet; `None` publishes none.
     pub identity: Option<Declaration>,
+    /// Whether an AdvantageKit-shaped log is written beside each log.
+    pub advantage_kit: bool,
     /// Given up after this much of the world's time, seconds.
     pub most_secs: f64,
     /// The wall clock when the robot is first switched on.
@@ -68,6 +70,7 @@ impl RehearsalConfig {
             world,
             part: Part::Everything,
             identity: Some(declaration()),
+            advantage_kit: false,
             most_secs: 4.0 * 3600.0,
             unix_at_power_on: Micros(1_789_000_000_000_000),
         }
