@@ -197,7 +197,9 @@ fn every_command_of_the_readme_is_one() {
             _ => panic!("`{command}`: nothing checks this one"),
         };
         // The command itself, and every flag that the README shows, stand in its help.
-        let (code, help, _) = outcome(&[own[0], "--help"]);
+        let verb = |word: &&&str| word.bytes().all(|b| b.is_ascii_lowercase());
+        let asked: Vec<&str> = own.iter().take_while(verb).copied().chain(["--help"]).collect();
+        let (code, help, _) = outcome(&asked);
         assert_eq!(code, 0, "`{command}`");
         for flag in
             own[1..].iter().map(|word| word.trim_matches(['[', ']'])).filter(|word| word.starts_with('-'))
