@@ -180,8 +180,6 @@ impl FrameQueue {
 #[derive(Debug)]
 struct Slot {
     what: Arc<Declared>,
-    /// The server has it, or will have it by the orders that were given.
-    there: bool,
     /// A value that could not be handed over yet.
     value: Encoded,
     time: Micros,
@@ -196,6 +194,9 @@ pub struct FramePublisher {
     open: Option<FrameBuffer>,
     one: Encoded,
     slots: Vec<Slot>,
+    /// By slot: the server has the topic, or will have it by the orders that were given. Apart from the rest, so that a
+    /// put touches little.
+    there: Vec<bool>,
     /// Topics whose slots hold a value.
     changed: Vec<FrameTopic>,
     /// Orders that could not be handed over yet; none of them is ever left out.
@@ -209,6 +210,7 @@ impl FramePublisher {
             open: None,
             one: Encoded::default(),
             slots: Vec::new(),
+            there: Vec::new(),
             changed: Vec::new(),
             orders: Vec::new(),
         }
@@ -223,15 +225,17 @@ impl FramePublisher {
         let what = Arc::new(Declared { name, data_type, properties });
         self.order(Entry::Declare { topic: shared, what: Arc::clone(&what) });
         let value = Encoded::default();
-        self.slots.push(Slot { what, there: true, value, time: Micros::MIN, changed: false });
+        self.slots.push(Slot { what, value, time: Micros::MIN, changed: false });
+        self.there.push(true);
         self.changed.reserve(self.slots.len().saturating_sub(self.changed.len()));
         topic
     }
 
     /// Takes a topic away until it is set again.
     pub fn retract(&mut self, topic: FrameTopic) {
-        let Some(slot) = self.slots.get_mut(topic.own as usize) else { return };
-        if std::mem::replace(&mut slot.there, false) {
+        let at = topic.own as usize;
+        let (Some(slot), Some(there)) = (self.slots.get_mut(at), self.there.get_mut(at)) else { return };
+        if std::mem::replace(there, false) {
             if std::mem::replace(&mut slot.changed, false) {
                 self.changed.retain(|waiting| *waiting != topic);
             }
@@ -241,8 +245,11 @@ impl FramePublisher {
 
     /// Sets a topic's value for this tick. A value that could not be handed over yet is replaced and counted.
     pub fn put(&mut self, topic: FrameTopic, time: Micros, value: ValueRef<'_>) {
-        let Some(slot) = self.slots.get_mut(topic.own as usize) else { return };
-        if !std::mem::replace(&mut slot.there, true) {
+        let at = topic.own as usize;
+        let Some(there) = self.there.get_mut(at) else { return };
+        if !std::mem::replace(there, true)
+            && let Some(slot) = self.slots.get(at)
+        {
             let what = Arc::clone(&slot.what);
             self.order(Entry::Declare { topic: topic.shared, what });
         }

@@ -31,6 +31,8 @@ struct Core {
     events: Events,
     /// Whether this turn's frame holds a sticky topic.
     has_sticky: bool,
+    /// Whether any value was taken back in this turn, or came back.
+    has_moved: bool,
     sinks: Vec<(SinkId, Box<dyn Sink>)>,
     attached: u32,
     bad_writes: u64,
@@ -77,6 +79,7 @@ impl Door {
         core.attached += 1;
         let id = SinkId(core.attached);
         core.sinks.push((id, sink));
+        core.has_moved = true;
         for index in 0..core.cells.len() {
             if core.cells[index].written != Micros::MIN {
                 core.mark(index as u32, true);
@@ -260,7 +263,10 @@ impl Core {
         };
         match cell.slot.store(value) {
             Stored::WrongFamily => self.bad_writes += 1,
-            Stored::Changed | Stored::Same if std::mem::take(&mut cell.retracted) => self.mark(index, true),
+            Stored::Changed | Stored::Same if std::mem::take(&mut cell.retracted) => {
+                self.has_moved = true;
+                self.mark(index, true);
+            }
             Stored::Changed => self.mark(index, true),
             Stored::Same if cell.written == Micros::MIN => self.mark(index, true),
             Stored::Same if cell.heartbeat && self.now - cell.written >= HEARTBEAT => self.mark(index, false),
@@ -274,6 +280,7 @@ impl Core {
             Some(cell) if cell.retracted => {}
             Some(cell) => {
                 cell.retracted = true;
+                self.has_moved = true;
                 self.mark(index, true);
             }
         }
@@ -299,6 +306,7 @@ impl Core {
             dirty: &self.dirty,
             events: &self.events,
             has_sticky: std::mem::take(&mut self.has_sticky),
+            has_moved: std::mem::take(&mut self.has_moved),
         };
         for (_, sink) in &mut self.sinks {
             sink.frame(&frame);

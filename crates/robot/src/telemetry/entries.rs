@@ -17,8 +17,6 @@ pub(super) struct Entries {
     metadata: fn(&Topic) -> String,
     /// By topic index.
     entries: Vec<Entry>,
-    /// How many of them are finished.
-    finished: usize,
     refused: u64,
     /// Whether what waits for the disk is worth telling: by a virtual clock it only says how fast this machine is.
     pub(super) tells_queue: bool,
@@ -39,7 +37,7 @@ impl Entries {
         name: fn(&Topic) -> Cow<'_, str>,
         metadata: fn(&Topic) -> String,
     ) -> Self {
-        Self { writer, name, metadata, entries: Vec::new(), finished: 0, refused: 0, tells_queue: true }
+        Self { writer, name, metadata, entries: Vec::new(), refused: 0, tells_queue: true }
     }
 
     pub(super) fn declare(&mut self, index: u32, topic: &Topic, now: Micros) {
@@ -63,11 +61,10 @@ impl Entries {
             if let Some(Entry { id: Some(id), finished, .. }) = self.entries.get_mut(topic as usize)
                 && !std::mem::replace(finished, true)
             {
-                self.finished += 1;
                 self.writer.finish(frame.at, *id);
             }
         }
-        if !frame.has_sticky && self.finished == 0 {
+        if !frame.has_sticky && !frame.has_moved {
             return;
         }
         for value in frame.entries() {
@@ -76,7 +73,6 @@ impl Entries {
                 && let Some(topic) = frame.topic(value.topic)
             {
                 self.entries[at] = self.start(topic, frame.at);
-                self.finished -= 1;
             }
             if let Some(Entry { id: Some(id), sticky: true, .. }) = self.entries.get(at) {
                 self.writer.append_sticky(*id, frame.at, value.value);

@@ -66,6 +66,8 @@ pub struct Frame<'a> {
     pub at: Micros,
     /// Whether any entry is of a sticky topic; most frames have none.
     pub has_sticky: bool,
+    /// Whether any value was taken back in this turn, or came back; most frames have neither.
+    pub has_moved: bool,
     pub(super) topics: &'a [Topic],
     pub(super) cells: &'a [Cell],
     pub(super) dirty: &'a [(u32, bool)],
@@ -87,7 +89,8 @@ impl<'a> Frame<'a> {
     pub fn retracted(&self) -> impl Iterator<Item = u32> + use<'a> {
         let cells = self.cells;
         let gone = move |topic: u32| cells.get(topic as usize).is_some_and(|cell| cell.retracted);
-        self.dirty.iter().map(|&(topic, _)| topic).filter(move |topic| gone(*topic))
+        let moved = if self.has_moved { self.dirty } else { &[] };
+        moved.iter().map(|&(topic, _)| topic).filter(move |topic| gone(*topic))
     }
 
     /// The newest value of a topic, set in this turn or before and not taken back since.
