@@ -137,6 +137,12 @@ impl Site {
         self.retired.at_work()
     }
 
+    /// How many saves were handed to a storage thread and are not done.
+    #[must_use]
+    pub fn saves_waiting(&self) -> usize {
+        self.retired.waiting()
+    }
+
     /// The storage of the checkpoint, which holds `only` until its last save is done.
     ///
     /// # Errors

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, TrySendError, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -111,9 +111,17 @@ impl std::fmt::Debug for InlineStorage {
 #[derive(Debug, Default)]
 pub struct Retired {
     threads: RefCell<Vec<JoinHandle<()>>>,
+    /// Jobs of all threads that are not done, whether their owners are gone or not.
+    waiting: Arc<AtomicUsize>,
 }
 
 impl Retired {
+    /// How many jobs were submitted to a thread and are not done.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.waiting.load(Ordering::Acquire)
+    }
+
     /// Whether any of them is still at work; until it is not, the file is not what was saved last, and its lock is held.
     #[must_use]
     pub fn at_work(&self) -> bool {
@@ -163,8 +171,9 @@ impl StorageThread {
         let (outbox, reports) = sync_channel(2 * QUEUE);
         let free = Arc::new(AtomicU64::new(NOT_KNOWN));
         let shared = Arc::clone(&free);
+        let waiting = Arc::clone(&retired.waiting);
         let thread = std::thread::Builder::new().name("fieldlab-storage".into()).spawn(move || {
-            work(layer, &checkpoint, &log_dir, &inbox, &outbox, &shared);
+            work(layer, &checkpoint, &log_dir, &inbox, &outbox, (&shared, &waiting));
             drop(only);
         })?;
         let (refused, in_flight, thread) = (Vec::new(), 0, Some(thread));
@@ -178,7 +187,7 @@ fn work(
     log_dir: &Path,
     inbox: &Receiver<Job>,
     outbox: &SyncSender<SaveReport>,
-    free: &AtomicU64,
+    (free, waiting): (&AtomicU64, &AtomicUsize),
 ) {
     loop {
         let now_free = free_space(&mut *layer, log_dir).map_or(NOT_KNOWN, |bytes| bytes.min(NOT_KNOWN - 1));
@@ -190,6 +199,7 @@ fn work(
                 drop(job);
                 // Nobody is left to hear it when the owner was dropped; the file is durable all the same.
                 outbox.send(report).ok();
+                waiting.fetch_sub(1, Ordering::Release);
             }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return,
@@ -200,6 +210,8 @@ fn work(
 impl Storage for StorageThread {
     fn submit(&mut self, job: Job) {
         let Some(jobs) = &self.jobs else { return };
+        // Counted before it is sent: the thread may be done with it at once.
+        self.retired.waiting.fetch_add(1, Ordering::Relaxed);
         let (job, reason) = match jobs.try_send(job) {
             Ok(()) => {
                 self.in_flight += 1;
@@ -208,6 +220,7 @@ impl Storage for StorageThread {
             Err(TrySendError::Full(job)) => (job, "the storage thread is too far behind"),
             Err(TrySendError::Disconnected(job)) => (job, "the storage thread has ended"),
         };
+        self.retired.waiting.fetch_sub(1, Ordering::Relaxed);
         self.refused.push(SaveReport { seq: job.seq(), result: Err(reason.into()) });
     }
 

@@ -31,6 +31,7 @@ use fieldlab_robot::robot_loop::{LoopConfig, LoopParts, RobotLoop};
 use fieldlab_robot::site::Pace;
 use fieldlab_robot::telemetry::{Door, Frame, NtSink, Sink, SinkStats, Topic};
 use fieldlab_values::Family;
+use fieldlab_wpilog::WriterStats;
 
 /// What a turn turned out to be.
 #[derive(Default)]
@@ -68,14 +69,18 @@ impl Sink for Probe {
     }
 }
 
-/// Every half second of the robot's time: waits until the disk has caught up. These turns are a hundred times faster than
-/// real ones, and a log that falls behind is a failed pre-arm item.
+/// Waits until the saves are done and, every half second of the robot's time, until the log has caught up. These turns are a
+/// hundred times faster than real ones: reports of several saves would meet in one of them, and a log that falls behind is a
+/// failed pre-arm item.
 fn keep_up(robot: &RobotLoop, now: Micros) {
+    while robot.site().saves_waiting() > 0 || robot.site().storage_at_work() {
+        std::thread::yield_now();
+    }
     if now.0 % 500_000 != 0 {
         return;
     }
-    let Some(at) = robot.site().log_stats() else { return };
-    while robot.site().log_stats().is_some_and(|s| s.bytes_durable == at.bytes_durable && !s.stopped) {
+    let behind = |s: WriterStats| !s.stopped && (s.queue_bytes > 0 || s.bytes_durable < s.bytes_written);
+    while robot.site().log_stats().is_some_and(behind) {
         std::thread::yield_now();
     }
 }
