@@ -3,6 +3,9 @@
 //! Runs when `FIELDLAB_CONFORMANCE=1`; then an absent compiler, interpreter or library is a failure.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
+#[path = "../../base/tests/support/peers.rs"]
+mod peers;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -11,15 +14,7 @@ use fieldlab_draw::json::Json;
 use fieldlab_draw::path_plan_check::Request;
 use fieldlab_draw::plan::{PlanConfig, Start};
 use fieldlab_draw::profile::REFERENCE_RIGHT;
-
-/// The peers' Python, or `None` when this is not a conformance run.
-fn python() -> Option<PathBuf> {
-    if std::env::var("FIELDLAB_CONFORMANCE").is_ok_and(|value| value == "1") {
-        let peers = std::env::var("FIELDLAB_PEERS").expect("FIELDLAB_PEERS names the peers' folder");
-        return Some(Path::new(&peers).join("venv/bin/python"));
-    }
-    None
-}
+use peers::python;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")

@@ -4,6 +4,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 mod common;
+#[path = "../../base/tests/support/peers.rs"]
+mod peers;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,15 +15,7 @@ use fieldlab_draw::math::{Vec3, add, norm, sub};
 use fieldlab_draw::plan::{PlanConfig, Start, Watch};
 use fieldlab_draw::profile::{REFERENCE_RIGHT, SIX_JOINT, Shipped};
 use fieldlab_draw::samples::{Decoder, Event, Expected, Kind, Meta, Mode, Row, feedforward, write};
-
-/// The peers' Python, or `None` when this is not a conformance run.
-fn python() -> Option<PathBuf> {
-    if std::env::var("FIELDLAB_CONFORMANCE").is_ok_and(|value| value == "1") {
-        let peers = std::env::var("FIELDLAB_PEERS").expect("FIELDLAB_PEERS names the peers' folder");
-        return Some(Path::new(&peers).join("venv/bin/python"));
-    }
-    None
-}
+use peers::python;
 
 fn interop() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../interop/draw")

@@ -4,6 +4,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 mod common;
+#[path = "../../base/tests/support/peers.rs"]
+mod peers;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -18,14 +20,7 @@ use fieldlab_draw::profile::REFERENCE_RIGHT;
 use fieldlab_draw::samples::{Kind, Meta, write};
 use fieldlab_draw::surface::Surface;
 use fieldlab_store::Disk;
-
-fn python() -> Option<PathBuf> {
-    if std::env::var("FIELDLAB_CONFORMANCE").is_ok_and(|value| value == "1") {
-        let peers = std::env::var("FIELDLAB_PEERS").expect("FIELDLAB_PEERS names the peers' folder");
-        return Some(Path::new(&peers).join("venv/bin/python"));
-    }
-    None
-}
+use peers::python;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")

@@ -4,6 +4,9 @@
 //! a failure.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a test program that prints its own counts")]
 
+#[path = "../../base/tests/support/peers.rs"]
+mod peers;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -30,12 +33,12 @@ const CASES: [Case; 6] = [
 ];
 
 fn main() -> ExitCode {
-    if std::env::var_os("FIELDLAB_CONFORMANCE").is_none_or(|asked| asked != "1") {
+    let Some(python) = peers::python() else {
         println!("not asked for (FIELDLAB_CONFORMANCE=1 asks)\n0 passed, 0 failed, 1 skipped");
         return ExitCode::SUCCESS;
-    }
+    };
     let (mut passed, mut failed) = (0, 0);
-    match Peer::find() {
+    match Peer::find(python) {
         Err(reason) => {
             eprintln!("{reason}");
             failed += 1;
@@ -64,9 +67,7 @@ struct Peer {
 }
 
 impl Peer {
-    fn find() -> Result<Self, String> {
-        let peers = std::env::var_os("FIELDLAB_PEERS").ok_or("FIELDLAB_PEERS names no folder of peers")?;
-        let python = Path::new(&peers).join("venv/bin/python");
+    fn find(python: PathBuf) -> Result<Self, String> {
         if !python.exists() {
             return Err(format!("{}: expected the peers' Python, found none", python.display()));
         }

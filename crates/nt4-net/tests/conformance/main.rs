@@ -14,9 +14,11 @@ mod as_client;
 mod as_server;
 mod dashboards;
 mod peer;
+#[path = "../../../base/tests/support/peers.rs"]
+mod peers;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -27,9 +29,7 @@ fn main() -> ExitCode {
     if let Some(port) = std::env::args().skip_while(|a| a != "--serve").nth(1) {
         return as_server::serve_until_killed(port.parse().unwrap());
     }
-    let peers = std::env::var_os("FIELDLAB_PEERS").map(PathBuf::from);
-    let on = std::env::var("FIELDLAB_CONFORMANCE").is_ok_and(|v| v == "1");
-    let (Some(peers), true) = (peers, on) else {
+    let Some(peers) = peers::folder() else {
         println!("0 passed, 0 failed, 1 skipped");
         return ExitCode::SUCCESS;
     };
