@@ -12,10 +12,11 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use fieldlab_nt4::server::{ConnectInfo, Version};
+use fieldlab_nt4_net::{Place, Room};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::watch;
 
 use crate::assets::Page;
 use crate::gate::MESSAGE_BYTES;
@@ -27,8 +28,6 @@ use crate::viewer;
 const CONNECTIONS: usize = 96;
 /// How long a peer may take over its request, and between two of them.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long sockets may take over their goodbyes when the console stops.
-const FAREWELL: Duration = Duration::from_secs(1);
 /// Above this a message ends its connection; above [`MESSAGE_BYTES`] it only costs itself.
 const HARD_MESSAGE_BYTES: usize = 16 * MESSAGE_BYTES;
 /// Bytes that the system may hold for one viewer: on a slow link what is in there is old before it arrives.
@@ -60,11 +59,11 @@ pub(crate) struct Shared {
     pub(crate) stop: watch::Receiver<bool>,
 }
 
-/// The connection that a request came on. Its room is held by it and by what it becomes.
+/// The connection that a request came on. Its place is held by it and by what it becomes.
 #[derive(Clone)]
 struct Connection {
     peer: SocketAddr,
-    room: Arc<OwnedSemaphorePermit>,
+    place: Place,
 }
 
 /// Accepts until told to stop.
@@ -76,25 +75,15 @@ pub(crate) async fn listen(listener: TcpListener, shared: Shared) {
         .layer(middleware::from_fn_with_state(shared.clone(), guard))
         .with_state(shared.clone());
     let mut stop = shared.stop.clone();
-    let room = Arc::new(Semaphore::new(CONNECTIONS));
+    let room = Room::new(CONNECTIONS);
     loop {
         tokio::select! {
-            accepted = listener.accept() => {
-                let Ok((stream, peer)) = accepted else {
-                    // Out of descriptors, most likely: let some close before the next try.
-                    tokio::time::sleep(Duration::from_millis(50)).await;
-                    continue;
-                };
-                // Above the limit the connection is dropped at once.
-                let Ok(permit) = room.clone().try_acquire_owned() else { continue };
-                let connection = Connection { peer, room: Arc::new(permit) };
+            (stream, peer, place) = room.next(&listener) => {
+                let connection = Connection { peer, place };
                 tokio::spawn(serve(stream, connection, router.clone(), shared.stop.clone()));
             }
             _ = stop.changed() => {
-                // Every connection holds a permit: all back means that all have said goodbye.
-                let all = u32::try_from(CONNECTIONS).unwrap_or(u32::MAX);
-                drop(tokio::time::timeout(FAREWELL, room.acquire_many(all)).await);
-                return;
+                return room.emptied().await;
             }
         }
     }
@@ -189,7 +178,7 @@ async fn networktables(
         Some(RTT) => None,
         _ => return plain(StatusCode::BAD_REQUEST, "a NetworkTables 4 subprotocol is expected"),
     };
-    let Connection { peer, room } = connection;
+    let Connection { peer, place } = connection;
     let (relay, stop) = (shared.relay, shared.stop);
     upgrade.on_upgrade(move |socket| async move {
         match version {
@@ -199,6 +188,6 @@ async fn networktables(
             }
             None => viewer::serve_time(socket, relay, stop).await,
         }
-        drop(room);
+        drop(place);
     })
 }

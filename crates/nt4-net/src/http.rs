@@ -14,13 +14,14 @@ use hyper::upgrade::Upgraded;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpStream;
-use tokio::sync::{OwnedSemaphorePermit, watch};
+use tokio::sync::watch;
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 
 use crate::io::{Socket, Watched};
 use crate::name::{Protocol, client_name};
+use crate::room::Place;
 use crate::server::Clock;
 use crate::{Hub, socket};
 
@@ -35,24 +36,19 @@ pub(crate) struct Context {
     pub(crate) stop: watch::Receiver<bool>,
 }
 
-/// Serves one TCP connection until it ends; the permit is held by it and by what it becomes.
-pub(crate) async fn serve(
-    stream: TcpStream,
-    peer: SocketAddr,
-    context: Arc<Context>,
-    permit: Arc<OwnedSemaphorePermit>,
-) {
+/// Serves one TCP connection until it ends; its place is held by it and by what it becomes.
+pub(crate) async fn serve(stream: TcpStream, peer: SocketAddr, context: Arc<Context>, place: Place) {
     let mut stop = context.stop.clone();
     let service = service_fn(|mut request: Request<Incoming>| {
         let (response, protocol) = answer(&request, &context);
         if let Some((protocol, name)) = protocol {
             let upgrade = hyper::upgrade::on(&mut request);
-            let (context, permit) = (context.clone(), permit.clone());
+            let (context, place) = (context.clone(), place.clone());
             tokio::spawn(async move {
                 if let Ok(upgraded) = upgrade.await {
                     websocket(upgraded, protocol, name, peer, &context).await;
                 }
-                drop(permit);
+                drop(place);
             });
         }
         async move { Ok::<_, Infallible>(response) }

@@ -62,6 +62,7 @@ mod io;
 mod name;
 mod persistent;
 mod pump;
+mod room;
 mod server;
 mod socket;
 
@@ -70,4 +71,5 @@ pub use error::NetError;
 pub use frames::{FramePublisher, FrameStats, FrameTopic};
 pub use hub::{Hub, LocalPipe};
 pub use persistent::PersistentReport;
+pub use room::{Place, Room};
 pub use server::{Clock, NetServer, NetServerConfig};

@@ -11,13 +11,14 @@ use std::time::Duration;
 use fieldlab_base::Micros;
 use fieldlab_store::Disk;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 use tokio::time::MissedTickBehavior;
 
 use crate::Hub;
 use crate::error::NetError;
 use crate::http::{self, Context};
 use crate::persistent::{self, PersistentReport};
+use crate::room::Room;
 
 /// The server's time: called for every message, from the server's thread.
 pub type Clock = Arc<dyn Fn() -> Micros + Send + Sync>;
@@ -26,9 +27,6 @@ pub type Clock = Arc<dyn Fn() -> Micros + Send + Sync>;
 const LOOK_PERIOD: Duration = Duration::from_millis(5);
 /// How often changed persistent topics are saved, at most.
 const SAVE_PERIOD: Duration = Duration::from_secs(1);
-
-/// How long sockets may take over their goodbyes when the server stops.
-const FAREWELL: Duration = Duration::from_secs(1);
 
 /// How a server listens.
 #[derive(Clone)]
@@ -179,7 +177,7 @@ async fn listen(
         accept_unnamed: config.accept_unnamed_protocol,
         stop: stop.clone(),
     });
-    let room = Arc::new(Semaphore::new(config.connections));
+    let room = Room::new(config.connections);
     let mut saved = hub.with(|s| s.persistent_changes());
     let mut save = tokio::time::interval(SAVE_PERIOD);
     let frames = hub.frames().clone();
@@ -187,17 +185,10 @@ async fn listen(
     look.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
-            accepted = listener.accept() => {
-                let Ok((stream, peer)) = accepted else {
-                    // Out of descriptors, most likely: let some close before the next try.
-                    tokio::time::sleep(Duration::from_millis(50)).await;
-                    continue;
-                };
-                // Above the limit the connection is dropped at once.
-                let Ok(permit) = room.clone().try_acquire_owned() else { continue };
+            (stream, peer, place) = room.next(&listener) => {
                 // A connection that cannot be tuned works all the same, only slower.
                 drop(tune(&stream));
-                tokio::spawn(http::serve(stream, peer, context.clone(), Arc::new(permit)));
+                tokio::spawn(http::serve(stream, peer, context.clone(), place));
             }
             _ = look.tick() => {
                 if frames.waits() {
@@ -219,9 +210,7 @@ async fn listen(
                 }
             }
             _ = stop.changed() => {
-                // Every connection holds a permit: all back means that all have said goodbye.
-                let all = u32::try_from(config.connections).unwrap_or(u32::MAX);
-                drop(tokio::time::timeout(FAREWELL, room.acquire_many(all)).await);
+                room.emptied().await;
                 return saved;
             }
         }
