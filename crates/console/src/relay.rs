@@ -30,7 +30,10 @@ const BATCH: usize = 1024;
 /// Topics for which it is remembered who wrote last.
 const WRITERS: usize = 4096;
 
-/// The console's own topics.
+/// The console's own topics, in the order of [`Own`].
+const NAMES: [&str; 5] = ["Robot", "Connected", "Viewers", "Refused", "LastRefused"];
+
+/// The handles of the console's own topics.
 #[derive(Debug, Clone, Copy)]
 struct Own {
     robot: LocalTopic,
@@ -41,16 +44,21 @@ struct Own {
 }
 
 impl Own {
+    fn all(self) -> [LocalTopic; 5] {
+        [self.robot, self.connected, self.viewers, self.refused, self.last_refused]
+    }
+
     fn publish(server: &mut Server) -> Result<Self, fieldlab_nt4::NtError> {
         let mut one = |name: &str, kind: DataType| {
             server.publish_local(&format!("{OWN}{name}"), &kind, &Properties::new())
         };
+        let [robot, connected, viewers, refused, last_refused] = NAMES;
         Ok(Self {
-            robot: one("Robot", DataType::String)?,
-            connected: one("Connected", DataType::Boolean)?,
-            viewers: one("Viewers", DataType::Int)?,
-            refused: one("Refused", DataType::Int)?,
-            last_refused: one("LastRefused", DataType::String)?,
+            robot: one(robot, DataType::String)?,
+            connected: one(connected, DataType::Boolean)?,
+            viewers: one(viewers, DataType::Int)?,
+            refused: one(refused, DataType::Int)?,
+            last_refused: one(last_refused, DataType::String)?,
         })
     }
 }
@@ -72,7 +80,10 @@ pub(crate) struct Relay {
     pub(crate) hub: Hub,
     pub(crate) clock: Clock,
     client: NetClient,
-    own: Own,
+    /// Locked inside the hub only.
+    own: Mutex<Own>,
+    /// The latest time that a topic of our own was given, microseconds of the robot's clock.
+    told: AtomicI64,
     state: Mutex<State>,
     /// The robot's clock less ours, microseconds; the last one known.
     offset: AtomicI64,
@@ -97,16 +108,17 @@ impl Relay {
             hub,
             clock,
             client,
-            own,
+            own: Mutex::new(own),
+            told: AtomicI64::new(i64::MIN),
             state: Mutex::default(),
             offset: AtomicI64::new(0),
             servers: shown,
         };
-        relay.tell(relay.own.robot, ValueRef::String(&relay.servers));
-        relay.tell(relay.own.connected, ValueRef::Boolean(false));
-        relay.tell(relay.own.viewers, ValueRef::Int(0));
-        relay.tell(relay.own.refused, ValueRef::Int(0));
-        relay.tell(relay.own.last_refused, ValueRef::String(""));
+        relay.tell(|own| own.robot, ValueRef::String(&relay.servers));
+        relay.tell(|own| own.connected, ValueRef::Boolean(false));
+        relay.tell(|own| own.viewers, ValueRef::Int(0));
+        relay.tell(|own| own.refused, ValueRef::Int(0));
+        relay.tell(|own| own.last_refused, ValueRef::String(""));
         Ok(relay)
     }
 
@@ -143,17 +155,20 @@ impl Relay {
                 self.lock().writers.clear();
                 let state = self.client.state();
                 let address = state.connected.map_or_else(|| self.servers.clone(), |(server, _)| server);
-                self.tell(self.own.robot, ValueRef::String(&address));
+                self.tell(|own| own.robot, ValueRef::String(&address));
             }
             Event::Disconnected => {
                 self.lock().ready = false;
-                self.tell(self.own.connected, ValueRef::Boolean(false));
+                self.tell(|own| own.connected, ValueRef::Boolean(false));
             }
             Event::Clock { estimate, .. } => {
                 self.offset.store(estimate.offset.0, Ordering::Release);
                 // Told once time requests are answered by the new clock, so that viewers can ask for it anew.
                 if !std::mem::replace(&mut self.lock().ready, true) {
-                    self.tell(self.own.connected, ValueRef::Boolean(true));
+                    if self.robot_now().0 < self.told.load(Ordering::Acquire) {
+                        self.announce_anew();
+                    }
+                    self.tell(|own| own.connected, ValueRef::Boolean(true));
                 }
             }
             Event::Value { name, value: Value::String(text), .. } if name.as_ref() == MANIFEST => {
@@ -226,8 +241,8 @@ impl Relay {
             state.refused = state.refused.saturating_add(i64::try_from(count).unwrap_or(i64::MAX));
             state.refused
         };
-        self.tell(self.own.refused, ValueRef::Int(refused));
-        self.tell(self.own.last_refused, ValueRef::String(&format!("{last} ({})", short(viewer))));
+        self.tell(|own| own.refused, ValueRef::Int(refused));
+        self.tell(|own| own.last_refused, ValueRef::String(&format!("{last} ({})", short(viewer))));
     }
 
     /// A viewer came (1) or went (-1).
@@ -237,17 +252,47 @@ impl Relay {
             state.viewers += change;
             state.viewers
         };
-        self.tell(self.own.viewers, ValueRef::Int(viewers));
+        self.tell(|own| own.viewers, ValueRef::Int(viewers));
     }
 
-    fn tell(&self, topic: LocalTopic, value: ValueRef<'_>) {
+    fn tell(&self, topic: impl FnOnce(&Own) -> LocalTopic, value: ValueRef<'_>) {
         let now = self.robot_now();
-        self.hub.with(|server| server.set_local(topic, now, value));
+        self.told.fetch_max(now.0, Ordering::AcqRel);
+        self.hub.with(|server| {
+            let topic = topic(&unpoisoned(&self.own));
+            server.set_local(topic, now, value);
+        });
+    }
+
+    /// The robot's clock began anew. Clients hold on to the value with the latest time, until a topic is another one.
+    fn announce_anew(&self) {
+        let now = self.robot_now();
+        self.told.store(now.0, Ordering::Release);
+        self.hub.with(|server| {
+            let mut own = unpoisoned(&self.own);
+            let held = NAMES.map(|name| server.value(&format!("{OWN}{name}")).map(|(_, value)| value));
+            for topic in own.all() {
+                server.unpublish_local(topic);
+            }
+            // They were there a moment ago, so there is room for them and nobody else has the names.
+            let Ok(fresh) = Own::publish(server) else { return };
+            *own = fresh;
+            for (topic, value) in fresh.all().into_iter().zip(&held) {
+                if let Some(value) = value {
+                    server.set_local(topic, now, value.as_ref());
+                }
+            }
+        });
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        unpoisoned(&self.state)
     }
+}
+
+/// What a panic of another thread left is still good: every change under these locks is one step.
+fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Rules for Relay {

@@ -223,8 +223,9 @@ fn what_was_written_before_or_while_the_robot_was_away_is_not_written_when_it_is
     let told = "a value for /Catalyst/Tuning/FieldLab/Value: the robot is not connected (page)";
     shows(&client, "/FieldLabConsole/LastRefused", &Value::from(told));
 
-    let back = Robot::on(addr);
+    let back = Robot::rebooted(addr);
     shows(&client, "/FieldLabConsole/Connected", &Value::Boolean(true));
+    shows(&client, "/FieldLabConsole/LastRefused", &Value::from(told));
     back.publish("/robot/back", &Value::Int(1));
     shows(&client, "/robot/back", &Value::Int(1));
     assert!(back.samples().is_empty(), "no phantom answers");

@@ -43,9 +43,9 @@ pub(crate) struct Robot {
     pub(crate) addr: SocketAddr,
 }
 
-fn robots_clock() -> Clock {
+fn clock_from(began: i64) -> Clock {
     let started = Instant::now();
-    Arc::new(move || Micros(ROBOT_AHEAD + started.elapsed().as_micros() as i64))
+    Arc::new(move || Micros(began + started.elapsed().as_micros() as i64))
 }
 
 impl Robot {
@@ -55,6 +55,15 @@ impl Robot {
     }
 
     pub(crate) fn on(addr: SocketAddr) -> Self {
+        Self::with_clock(addr, clock_from(ROBOT_AHEAD))
+    }
+
+    /// The robot that was there before: its clock begins anew, far behind what it was.
+    pub(crate) fn rebooted(addr: SocketAddr) -> Self {
+        Self::with_clock(addr, clock_from(0))
+    }
+
+    fn with_clock(addr: SocketAddr, clock: Clock) -> Self {
         let hub = Hub::new(Server::new(ServerConfig::default()).unwrap());
         hub.with(|server| {
             for name in ["Value", "Advance", "SameAgain", "Redo", "Skip", "Answers/wheel-radius/tape"] {
@@ -66,7 +75,7 @@ impl Robot {
             let speed = server.publish_local("/robot/speed", &DataType::Double, &Properties::new()).unwrap();
             server.set_local(speed, Micros(7), ValueRef::Double(1.5));
         });
-        let server = NetServer::bind(hub.clone(), NetServerConfig::new(addr, robots_clock())).unwrap();
+        let server = NetServer::bind(hub.clone(), NetServerConfig::new(addr, clock)).unwrap();
         let addr = server.local_addr();
         Self { hub, server: Some(server), addr }
     }
