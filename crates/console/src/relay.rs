@@ -228,7 +228,9 @@ impl Relay {
             let shown = server.topic_type(&write.name).is_some_and(|now| now == data_type.nt_name());
             // What the robot already publishes is answered with its handle.
             if shown && let Ok(topic) = server.publish_local(&write.name, &data_type, &Properties::new()) {
-                server.set_local(topic, time, value.as_ref());
+                // Never older than what is shown: clients would drop it.
+                let held = server.value(&write.name).map_or(Micros::MIN, |(held, _)| held);
+                server.set_local(topic, time.max(held + Micros(1)), value.as_ref());
             }
         });
         Ok(())
@@ -256,11 +258,13 @@ impl Relay {
     }
 
     fn tell(&self, topic: impl FnOnce(&Own) -> LocalTopic, value: ValueRef<'_>) {
-        let now = self.robot_now();
-        self.told.fetch_max(now.0, Ordering::AcqRel);
+        let now = self.robot_now().0;
         self.hub.with(|server| {
+            // A better estimate of the robot's clock may set it back a little; clients drop what is older than what they have.
+            let time = now.max(self.told.load(Ordering::Acquire).saturating_add(1));
+            self.told.store(time, Ordering::Release);
             let topic = topic(&unpoisoned(&self.own));
-            server.set_local(topic, now, value);
+            server.set_local(topic, Micros(time), value);
         });
     }
 

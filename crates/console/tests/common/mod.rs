@@ -193,6 +193,11 @@ impl Viewer {
         self.socket.send(Message::binary(bytes.to_vec())).unwrap();
     }
 
+    /// Sends what the console may stop reading in the middle of.
+    pub(crate) fn binary_while_read(&mut self, bytes: &[u8]) {
+        self.socket.send(Message::binary(bytes.to_vec())).ok();
+    }
+
     pub(crate) fn publish(&mut self, name: &str, kind: &str, uid: i32) {
         self.text(&format!(
             r#"[{{"method":"publish","params":{{"name":"{name}","type":"{kind}","pubuid":{uid},"properties":{{}}}}}}]"#
