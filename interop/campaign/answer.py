@@ -18,8 +18,9 @@ FIELD_LAB = "/Catalyst/FieldLab/"
 TUNING = "/Catalyst/Tuning/FieldLab/"
 ROBOT = "/Catalyst/Robot/"
 PATIENCE_SECS = 20.0
-# The robot takes nothing from a client that has just connected, nor from a prompt that has just appeared.
-NEW_CLIENT_SECS = 3.3
+# The robot takes nothing from a client that connected less than three seconds ago by its own clock, which runs behind on a busy
+# machine, nor from a prompt that has just appeared.
+NEW_CLIENT_SECS = 5.0
 READING_SECS = 0.6
 # Longer than the robot's own guard against what a client re-sends.
 WATCH_SECS = 4.5

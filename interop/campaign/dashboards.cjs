@@ -142,7 +142,7 @@ async function main() {
     });
     if (shown("State") === "DONE") break;
     // A person reads it first, and does not press in the first seconds of a connection.
-    await pause(Math.max(500, since + 3300 - Date.now()));
+    await pause(Math.max(500, since + 5000 - Date.now()));
     answered = shown("PromptSeq");
     const key = shown("PromptKey");
     say("prompt", { seq: answered, key });
