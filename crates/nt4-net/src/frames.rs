@@ -54,7 +54,12 @@ struct FrameBuffer {
 }
 
 impl FrameBuffer {
-    fn push(&mut self, topic: u32, time: Micros, value: &Encoded) {
+    fn push(&mut self, topic: u32, time: Micros, value: ValueRef<'_>) {
+        let code = Encoded::append(&mut self.bytes, value);
+        self.entries.push(Entry::Value { topic, time, code, end: self.bytes.len() });
+    }
+
+    fn push_encoded(&mut self, topic: u32, time: Micros, value: &Encoded) {
         self.bytes.extend_from_slice(value.bytes());
         self.entries.push(Entry::Value { topic, time, code: value.code(), end: self.bytes.len() });
     }
@@ -192,7 +197,6 @@ pub struct FramePublisher {
     queue: Arc<FrameQueue>,
     /// The buffer of this tick, when one could be had.
     open: Option<FrameBuffer>,
-    one: Encoded,
     slots: Vec<Slot>,
     /// By slot: the server has the topic, or will have it by the orders that were given. Apart from the rest, so that a
     /// put touches little.
@@ -208,7 +212,6 @@ impl FramePublisher {
         Self {
             queue,
             open: None,
-            one: Encoded::default(),
             slots: Vec::new(),
             there: Vec::new(),
             changed: Vec::new(),
@@ -254,12 +257,11 @@ impl FramePublisher {
             self.order(Entry::Declare { topic: topic.shared, what });
         }
         // Values that wait in slots go first, or a topic's older value would overtake its newer one.
-        if self.is_even() && self.open_frame() {
-            self.one.set(value);
-            if let Some(frame) = &mut self.open {
-                frame.push(topic.shared, time, &self.one);
-                return;
-            }
+        if self.is_even()
+            && self.open_frame()
+            && let Some(frame) = &mut self.open
+        {
+            return frame.push(topic.shared, time, value);
         }
         let Some(slot) = self.slots.get_mut(topic.own as usize) else { return };
         slot.value.set(value);
@@ -318,7 +320,7 @@ impl FramePublisher {
                 for topic in self.changed.drain(..) {
                     if let Some(slot) = self.slots.get_mut(topic.own as usize) {
                         slot.changed = false;
-                        frame.push(topic.shared, slot.time, &slot.value);
+                        frame.push_encoded(topic.shared, slot.time, &slot.value);
                     }
                 }
                 ring.filled.push_back(frame);

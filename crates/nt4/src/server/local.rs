@@ -37,9 +37,14 @@ pub struct Encoded {
 impl Encoded {
     /// Replaces the value.
     pub fn set(&mut self, value: ValueRef<'_>) {
-        self.code = wire::code_of(value.family());
         self.bytes.clear();
-        wire::write_value(&mut self.bytes, value);
+        self.code = Self::append(&mut self.bytes, value);
+    }
+
+    /// Appends a value's MessagePack to a buffer of somebody else's; answers the wire's number of its type.
+    pub fn append(out: &mut Vec<u8>, value: ValueRef<'_>) -> u8 {
+        wire::write_value(out, value);
+        wire::code_of(value.family())
     }
 
     /// The wire's number of its type.
