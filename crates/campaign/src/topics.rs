@@ -90,6 +90,8 @@ pub struct Topics {
     doubles: Vec<Slot<f64, Option<u64>>>,
     birth: Option<Micros>,
     beat: Micros,
+    /// Of the board that was written last.
+    seen: Option<u32>,
 }
 
 impl Topics {
@@ -111,6 +113,7 @@ impl Topics {
             doubles: declare(to, &DOUBLES)?,
             birth: None,
             beat: Micros::MIN,
+            seen: None,
         })
     }
 
@@ -123,6 +126,25 @@ impl Topics {
             self.birth = Some(runner.birth());
             self.beat = runner.now();
         }
+        if all || self.seen != Some(runner.board_changes()) {
+            self.seen = Some(runner.board_changes());
+            self.words(board, (other, all), to);
+        }
+        for (slot, (_, read)) in self.doubles.iter_mut().zip(&DOUBLES) {
+            let value = read(board);
+            let bits = value.map(f64::to_bits);
+            if all || slot.last != Some(bits) {
+                slot.last = Some(bits);
+                match &value {
+                    Some(value) => slot.topic.set(to, value),
+                    None => slot.topic.retract(to),
+                }
+            }
+        }
+    }
+
+    /// What changes seldom. `other` says that it is another runner's board, `all` that it is time to repeat.
+    fn words(&mut self, board: &Board, (other, all): (bool, bool), to: &mut dyn Publish) {
         if all || self.state.last != Some(board.state) {
             self.state.last = Some(board.state);
             self.state.topic.set(to, board.state.token());
@@ -154,17 +176,6 @@ impl Topics {
             if all || slot.last != Some(value) {
                 slot.last = Some(value);
                 slot.topic.set(to, &value);
-            }
-        }
-        for (slot, (_, read)) in self.doubles.iter_mut().zip(&DOUBLES) {
-            let value = read(board);
-            let bits = value.map(f64::to_bits);
-            if all || slot.last != Some(bits) {
-                slot.last = Some(bits);
-                match &value {
-                    Some(value) => slot.topic.set(to, value),
-                    None => slot.topic.retract(to),
-                }
             }
         }
     }

@@ -133,6 +133,28 @@ fn a_new_runner_says_everything_anew() {
 }
 
 #[test]
+fn what_is_written_on_change_is_what_somebody_who_came_now_would_see() {
+    let mut b = Bench::go(campaign([tape()]));
+    b.act_secs = 0.5;
+    let mut wire = Wire::default();
+    let mut topics = Topics::declare(&mut wire).unwrap();
+    for turn in 0..3000 {
+        match turn % 400 {
+            0 => b.advance(),
+            100 => b.answer(2.5),
+            200 => b.volts = Some(if turn % 800 < 400 { 11.0 } else { 12.9 }),
+            300 => b.enabled = !b.enabled,
+            _ => b.tick(),
+        }
+        topics.publish(&b.runner, &mut wire);
+        let mut late = Wire::default();
+        Topics::declare(&mut late).unwrap().publish(&b.runner, &mut late);
+        assert_eq!(wire.last, late.last, "turn {turn}");
+    }
+    assert_eq!(wire.last["FieldLab/Progress"], 1.0.into(), "it went through the whole campaign");
+}
+
+#[test]
 fn f26_a_quiet_loop_writes_only_the_clock_and_allocates_nothing() {
     let mut b = Bench::go(campaign([tape()]));
     let mut wire = Wire { quiet: true, ..Wire::default() };

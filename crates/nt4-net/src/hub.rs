@@ -1,6 +1,7 @@
 //! One server core, shared by whoever feeds it.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use fieldlab_base::{ClientId, Micros, OperatorSample};
@@ -20,6 +21,8 @@ pub struct Hub {
 struct Shared {
     inner: Mutex<Inner>,
     frames: Arc<FrameQueue>,
+    /// Operator samples wait. Changed under the lock only; read without it, since in most turns there are none.
+    inputs: AtomicBool,
 }
 
 #[derive(Debug)]
@@ -33,7 +36,8 @@ impl Hub {
     #[must_use]
     pub fn new(server: Server) -> Self {
         let inner = Mutex::new(Inner { server, sockets: BTreeMap::new() });
-        Self { shared: Arc::new(Shared { inner, frames: Arc::new(FrameQueue::new()) }) }
+        let (frames, inputs) = (Arc::new(FrameQueue::new()), AtomicBool::new(false));
+        Self { shared: Arc::new(Shared { inner, frames, inputs }) }
     }
 
     /// Calls `f` with the server and wakes the sockets that have something to send afterwards. Frames that wait from a
@@ -43,6 +47,7 @@ impl Hub {
         let Inner { server, sockets } = &mut *inner;
         self.shared.frames.apply(server);
         let answer = f(server);
+        self.note_inputs(server);
         wake(server, sockets);
         answer
     }
@@ -53,6 +58,7 @@ impl Hub {
         let mut inner = self.try_lock()?;
         let Inner { server, sockets } = &mut *inner;
         let answer = f(server);
+        self.note_inputs(server);
         wake(server, sockets);
         Some(answer)
     }
@@ -60,7 +66,13 @@ impl Hub {
     /// Moves the operator samples that have arrived to the end of `into`, unless the server is busy at this instant; then
     /// they wait for the next call. For the robot's loop, which never waits. Answers whether it could.
     pub fn try_drain_inputs(&self, into: &mut Vec<OperatorSample>) -> bool {
-        self.try_lock().map(|mut inner| inner.server.drain_inputs(into)).is_some()
+        if !self.shared.inputs.load(Ordering::Acquire) {
+            return true;
+        }
+        let Some(mut inner) = self.try_lock() else { return false };
+        inner.server.drain_inputs(into);
+        self.note_inputs(&inner.server);
+        true
     }
 
     /// A handle for the robot's loop, which sets many values a tick and may never wait.
@@ -113,6 +125,10 @@ impl Hub {
 
     pub(crate) fn frames(&self) -> &Arc<FrameQueue> {
         &self.shared.frames
+    }
+
+    fn note_inputs(&self, server: &Server) {
+        self.shared.inputs.store(server.has_inputs(), Ordering::Release);
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {

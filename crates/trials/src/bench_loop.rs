@@ -1,6 +1,8 @@
 //! One loop of campaign and telemetry on this machine, paced like a robot's: a campaign that runs, two hundred topics that
 //! change every turn, the NetworkTables server with a client on a socket, and a log file.
 
+use std::cell::Cell;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -36,10 +38,11 @@ const NEW_FACT_TURNS: i64 = 50;
 /// Turns before the figures count: the op mode is built, the log opened, the session begun.
 const WARM_UP: usize = 100;
 
-/// Sensors of which every one says something new each turn.
+/// Sensors of which every one says something new each turn. What they say is worked out before the turn, as the threads of
+/// real devices do.
 struct BusyRobot {
-    turn: f64,
     facts: HardwareFacts,
+    sensors: Rc<Cell<Inputs>>,
 }
 
 impl RobotIo for BusyRobot {
@@ -52,29 +55,35 @@ impl RobotIo for BusyRobot {
         self.facts.clone()
     }
 
-    fn read(&mut self, now: Micros, inputs: &mut Inputs) {
-        self.turn += 1.0;
-        let t = self.turn * 0.02;
-        inputs.battery_volts = Some(Reading::new(12.6 + 0.01 * t.sin(), now));
-        let gyro = GyroReading { yaw_rad: 0.3 * t, rate_rad_per_sec: Some(0.3 + 0.001 * t.sin()) };
-        inputs.gyro = Some(Reading::new(gyro, now));
-        for (i, slot) in inputs.modules.iter_mut().enumerate() {
-            let phase = t + i as f64;
-            *slot = Some(Reading::new(
-                ModuleReading {
-                    angle_rad: Some(phase.sin()),
-                    position_rad: Some(10.0 * phase),
-                    velocity_rad_per_sec: Some(10.0 + phase.cos()),
-                    applied_volts: Some(3.0 + phase.sin()),
-                    stator_amps: Some(20.0 + phase.cos()),
-                    temperature_c: Some(40.0 + 0.01 * phase),
-                },
-                now,
-            ));
-        }
+    fn read(&mut self, _now: Micros, inputs: &mut Inputs) {
+        *inputs = self.sensors.get();
     }
 
     fn apply(&mut self, _now: Micros, _outputs: &Outputs) {}
+}
+
+/// What the sensors say at `now`.
+fn sensors(now: Micros) -> Inputs {
+    let t = now.as_secs();
+    let gyro = GyroReading { yaw_rad: 0.3 * t, rate_rad_per_sec: Some(0.3 + 0.001 * t.sin()) };
+    let module = |i: usize| {
+        let phase = t + i as f64;
+        let reading = ModuleReading {
+            angle_rad: Some(phase.sin()),
+            position_rad: Some(10.0 * phase),
+            velocity_rad_per_sec: Some(10.0 + phase.cos()),
+            applied_volts: Some(3.0 + phase.sin()),
+            stator_amps: Some(20.0 + phase.cos()),
+            temperature_c: Some(40.0 + 0.01 * phase),
+        };
+        Some(Reading::new(reading, now))
+    };
+    Inputs {
+        battery_volts: Some(Reading::new(12.6 + 0.01 * t.sin(), now)),
+        gyro: Some(Reading::new(gyro, now)),
+        modules: std::array::from_fn(module),
+        ..Inputs::NONE
+    }
 }
 
 fn campaign(secs: f64) -> Result<Campaign<RobotAct>> {
@@ -105,11 +114,12 @@ pub fn run(options: &Options) -> Result<Figures> {
         core.subscribe(&["/"], SubscribeOptions { prefix: true, all: true, ..SubscribeOptions::default() })
     })?;
 
+    let spoken = Rc::new(Cell::new(Inputs::NONE));
     let facts = World::new(WorldConfig::standard(), options.seed)?.facts();
     let (panel, mut door) = (DriverPanel::new(), Door::new());
     door.attach(Box::new(NtSink::queued(&hub)));
     let parts = LoopParts {
-        io: Box::new(BusyRobot { turn: 0.0, facts }),
+        io: Box::new(BusyRobot { facts, sensors: Rc::clone(&spoken) }),
         station: Box::new(panel.clone()),
         operator: Box::new(NtOperator::queued(hub)),
         door: door.clone(),
@@ -137,6 +147,7 @@ pub fn run(options: &Options) -> Result<Figures> {
         if new_fact {
             robot.register().record(&Feature::sequence(&format!("auto {turn}")))?;
         }
+        spoken.set(sensors(now));
         let before = Instant::now();
         for (i, publisher) in extra.iter().enumerate() {
             publisher.set(&mut door, &(turn as f64 + i as f64));

@@ -39,7 +39,7 @@ use crate::desk::Desk;
 use crate::gate::{self, Gate, LoadedVolts, RestingVolts};
 use crate::inputs::{self, InputSpec};
 use crate::io::{
-    ActRequest, Alert, Finish, LogKey, LogRecord, RunnerConfig, RunnerInput, RunnerOutput, Start,
+    ActRequest, Alert, Finish, LogKey, LogRecord, PreArmFact, RunnerConfig, RunnerInput, RunnerOutput, Start,
 };
 use crate::model::{Plan, ProcedurePlan, Step};
 
@@ -154,7 +154,11 @@ pub struct Runner {
     alerts: Vec<Alert>,
     alerts_shown: usize,
     alerts_changes: u32,
+    /// What the board's `PreArm` rows were made of.
+    pre_arm_shown: Vec<PreArmFact>,
+    /// Something changed that the board shows.
     touched: bool,
+    board_changes: u32,
     act: ActRequest,
 }
 
@@ -220,7 +224,9 @@ impl Runner {
             alerts: Vec::new(),
             alerts_shown: 0,
             alerts_changes: 0,
+            pre_arm_shown: Vec::new(),
             touched: true,
+            board_changes: 0,
             act: ActRequest::None,
         };
         runner.fresh_memory(start.unix);
@@ -235,6 +241,11 @@ impl Runner {
     #[must_use]
     pub const fn board(&self) -> &Board {
         &self.board
+    }
+
+    /// Another number than before when anything on the board may be other than before, but for the clocks and the volts.
+    pub(crate) const fn board_changes(&self) -> u32 {
+        self.board_changes
     }
 
     /// The session's id: of the session that goes on, or that the next start begins. Log files carry it.

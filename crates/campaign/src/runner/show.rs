@@ -43,11 +43,10 @@ impl Runner {
             .all(|item| facts.iter().any(|f| f.item == *item && !matches!(f.verdict, PreArmVerdict::Fail(_))))
     }
 
-    /// Keeps the `PreArm` rows; compares before it writes.
+    /// Keeps the `PreArm` rows; facts are compared with facts, since most turns change none.
     pub(super) fn check_pre_arm_board(&mut self, facts: &[PreArmFact]) {
-        let same = self.board.pre_arm.rows().len() == facts.len()
-            && self.board.pre_arm.rows().iter().zip(facts).all(|(row, fact)| row_is(row, fact));
-        if !same {
+        if self.pre_arm_shown != facts {
+            facts.clone_into(&mut self.pre_arm_shown);
             self.board.pre_arm.write(facts.iter().map(Row));
             self.touched = true;
         }
@@ -61,6 +60,7 @@ impl Runner {
         if !std::mem::take(&mut self.touched) {
             return;
         }
+        self.board_changes = self.board_changes.wrapping_add(1);
         let board = &mut self.board;
         board.campaign.set(&self.plan.name);
         let shown = if self.begun || self.phase != Phase::Idle { self.memory.session.as_str() } else { "" };
@@ -257,16 +257,6 @@ impl fmt::Display for Row<'_> {
             PreArmVerdict::Warn(reason) => write!(f, "{}|warn|{reason}", fact.item.name()),
             PreArmVerdict::Fail(reason) => write!(f, "{}|fail|{reason}", fact.item.name()),
         }
-    }
-}
-
-/// Whether the fact's row is this text, without making the row.
-fn row_is(text: &str, fact: &PreArmFact) -> bool {
-    let Some(rest) = text.strip_prefix(fact.item.name()) else { return false };
-    match &fact.verdict {
-        PreArmVerdict::Pass => rest == "|pass",
-        PreArmVerdict::Warn(reason) => rest.strip_prefix("|warn|") == Some(reason),
-        PreArmVerdict::Fail(reason) => rest.strip_prefix("|fail|") == Some(reason),
     }
 }
 

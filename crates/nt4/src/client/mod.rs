@@ -340,10 +340,24 @@ impl Client {
 
     fn push_event(&mut self, event: Event) {
         if self.events.len() >= self.event_limit {
-            let oldest = self.events.iter().position(|e| matches!(e, Event::Value { .. })).unwrap_or(0);
-            self.events.remove(oldest);
-            self.stats.events_dropped += 1;
+            self.make_room();
         }
         self.events.push_back(event);
+    }
+
+    /// Drops the oldest values, an eighth of the queue at once: who never drains it pays little for each event. Where there
+    /// are no values, the oldest event of any kind goes.
+    fn make_room(&mut self) {
+        let before = self.events.len();
+        let mut left = (self.event_limit / 8).max(1);
+        self.events.retain(|event| {
+            let goes = left > 0 && matches!(event, Event::Value { .. });
+            left -= usize::from(goes);
+            !goes
+        });
+        if self.events.len() == before {
+            self.events.pop_front();
+        }
+        self.stats.events_dropped += (before - self.events.len()) as u64;
     }
 }

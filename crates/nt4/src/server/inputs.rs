@@ -115,6 +115,12 @@ impl Server {
         self.settle_metas();
     }
 
+    /// Whether samples have arrived that were not drained yet.
+    #[must_use]
+    pub fn has_inputs(&self) -> bool {
+        !self.inputs.queue.is_empty()
+    }
+
     /// Moves the samples that have arrived, oldest first, to the end of `into`.
     pub fn drain_inputs(&mut self, into: &mut Vec<OperatorSample>) {
         into.extend(self.inputs.queue.drain(..));

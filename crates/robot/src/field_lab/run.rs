@@ -50,6 +50,7 @@ pub(super) struct FieldLab {
     act: Option<RunningAct>,
     report: ActReport,
     alerts_seen: Option<u32>,
+    pack_seen: Option<u32>,
     log_failed: Option<String>,
     /// The session whose log was opened since the last enable.
     logged: String,
@@ -122,6 +123,7 @@ impl FieldLab {
             act: None,
             report: ActReport::Idle,
             alerts_seen: None,
+            pack_seen: None,
             log_failed: None,
             logged: String::new(),
             scope,
@@ -147,7 +149,9 @@ impl FieldLab {
         if turn.enabled {
             self.log_session(turn);
         }
-        if let Some(pack) = turn.hardware.pack() {
+        if self.pack_seen.replace(turn.hardware.pack_changes()) != Some(turn.hardware.pack_changes())
+            && let Some(pack) = turn.hardware.pack()
+        {
             self.runner.amend_header(PACK, &pack);
         }
         self.storage.poll(&mut self.saved);

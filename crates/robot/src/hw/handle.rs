@@ -30,6 +30,7 @@ struct Shared {
     kept: RefCell<Vec<Rc<dyn Any>>>,
     results: RefCell<Vec<(Cow<'static, str>, f64)>>,
     pack: RefCell<Option<Arc<str>>>,
+    pack_changes: Cell<u32>,
 }
 
 impl Hardware {
@@ -50,6 +51,7 @@ impl Hardware {
                 kept: RefCell::new(Vec::with_capacity(MAX_MECHANISMS + 1)),
                 results: RefCell::default(),
                 pack: RefCell::default(),
+                pack_changes: Cell::new(0),
             }),
         })
     }
@@ -151,9 +153,19 @@ impl Hardware {
         self.shared.pack.borrow().clone()
     }
 
+    /// How often the pack's name changed.
+    #[must_use]
+    pub fn pack_changes(&self) -> u32 {
+        self.shared.pack_changes.get()
+    }
+
     /// Sets the pack's name; the loop does this once a turn, and a test bench may.
     pub fn set_pack(&self, pack: Option<Arc<str>>) {
-        *self.shared.pack.borrow_mut() = pack;
+        let known = &mut *self.shared.pack.borrow_mut();
+        if *known != pack {
+            *known = pack;
+            self.shared.pack_changes.set(self.shared.pack_changes.get().wrapping_add(1));
+        }
     }
 
     /// Sets the snapshot; the loop does this once a turn, and a test bench may.

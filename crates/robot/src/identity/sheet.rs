@@ -72,6 +72,9 @@ impl SheetPublisher {
     /// robot.
     fn ask_sources(&self, now: Micros, alerts: &mut Alerts) {
         let mut sources = std::mem::take(&mut self.register.shared.borrow_mut().sources);
+        if sources.is_empty() {
+            return;
+        }
         sources.retain_mut(|(who, source)| {
             let asked = catch_unwind(AssertUnwindSafe(|| {
                 if let Some(part) = source.read(now) {
