@@ -69,8 +69,6 @@ struct State {
     inputs: Inputs,
     /// Which viewer wrote an answer's input last, on the connection that stands.
     writers: BTreeMap<String, ClientId>,
-    refused: i64,
-    viewers: i64,
     /// A connection stands whose clock is known: before that nothing can be written.
     ready: bool,
 }
@@ -85,6 +83,9 @@ pub(crate) struct Relay {
     /// The latest time that a topic of our own was given, microseconds of the robot's clock.
     told: AtomicI64,
     state: Mutex<State>,
+    /// Tries of viewers that were refused.
+    refused: AtomicI64,
+    viewers: AtomicI64,
     /// The robot's clock less ours, microseconds; the last one known.
     offset: AtomicI64,
     servers: String,
@@ -111,6 +112,8 @@ impl Relay {
             own: Mutex::new(own),
             told: AtomicI64::new(i64::MIN),
             state: Mutex::default(),
+            refused: AtomicI64::new(0),
+            viewers: AtomicI64::new(0),
             offset: AtomicI64::new(0),
             servers: shown,
         };
@@ -238,34 +241,34 @@ impl Relay {
 
     /// Counts and shows what was refused.
     pub(crate) fn refuse(&self, count: u64, viewer: &str, last: &str) {
-        let refused = {
-            let mut state = self.lock();
-            state.refused = state.refused.saturating_add(i64::try_from(count).unwrap_or(i64::MAX));
-            state.refused
-        };
-        self.tell(|own| own.refused, ValueRef::Int(refused));
+        let count = i64::try_from(count).unwrap_or(i64::MAX);
+        let add = |refused: i64| Some(refused.saturating_add(count));
+        // It never answers none, so it never fails.
+        self.refused.fetch_update(Ordering::AcqRel, Ordering::Acquire, add).ok();
+        self.tell_count(|own| own.refused, &self.refused);
         self.tell(|own| own.last_refused, ValueRef::String(&format!("{last} ({})", short(viewer))));
     }
 
     /// A viewer came (1) or went (-1).
     pub(crate) fn count_viewer(&self, change: i64) {
-        let viewers = {
-            let mut state = self.lock();
-            state.viewers += change;
-            state.viewers
-        };
-        self.tell(|own| own.viewers, ValueRef::Int(viewers));
+        self.viewers.fetch_add(change, Ordering::AcqRel);
+        self.tell_count(|own| own.viewers, &self.viewers);
     }
 
     fn tell(&self, topic: impl FnOnce(&Own) -> LocalTopic, value: ValueRef<'_>) {
-        let now = self.robot_now().0;
-        self.hub.with(|server| {
-            // A better estimate of the robot's clock may set it back a little; clients drop what is older than what they have.
-            let time = now.max(self.told.load(Ordering::Acquire).saturating_add(1));
-            self.told.store(time, Ordering::Release);
-            let topic = topic(&unpoisoned(&self.own));
-            server.set_local(topic, Micros(time), value);
-        });
+        self.hub.with(|server| self.set(server, topic, value));
+    }
+
+    /// The count is read where it is told, so that two viewers' threads cannot tell an older one last.
+    fn tell_count(&self, topic: impl FnOnce(&Own) -> LocalTopic, count: &AtomicI64) {
+        self.hub.with(|server| self.set(server, topic, ValueRef::Int(count.load(Ordering::Acquire))));
+    }
+
+    fn set(&self, server: &mut Server, topic: impl FnOnce(&Own) -> LocalTopic, value: ValueRef<'_>) {
+        // A better estimate of the robot's clock may set it back a little; clients drop what is older than what they have.
+        let now = self.robot_now().0.max(self.told.load(Ordering::Acquire).saturating_add(1));
+        self.told.store(now, Ordering::Release);
+        server.set_local(topic(&unpoisoned(&self.own)), Micros(now), value);
     }
 
     /// The robot's clock began anew. Clients hold on to the value with the latest time, until a topic is another one.
