@@ -1,16 +1,12 @@
-//! The fuzzer's corpus, replayed: what was found once stays found, without a fuzzer.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
+//! The fuzzer's corpus, replayed.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests")]
 
 #[path = "../../../fuzz/bodies/nt_binary.rs"]
 mod body;
+#[path = "../../base/tests/support/corpus.rs"]
+mod corpus;
 
 #[test]
 fn every_input_of_the_corpus_passes() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/nt_binary");
-    let mut inputs = 0;
-    for entry in std::fs::read_dir(folder).unwrap() {
-        body::run(&std::fs::read(entry.unwrap().path()).unwrap());
-        inputs += 1;
-    }
-    assert!(inputs >= 6, "the corpus in {folder} holds {inputs} inputs, fewer than its seeds");
+    corpus::replay("nt_binary", 6, body::run);
 }
