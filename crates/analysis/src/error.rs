@@ -1,22 +1,18 @@
 //! What stops an analysis before it starts.
 
+use fieldlab_wpilog::LogError;
 use thiserror::Error;
 
 /// Why there are no findings at all. Everything milder is a [`Problem`](crate::findings::Problem) among the findings.
-#[derive(Debug, Error, Clone, PartialEq, Eq)]
+#[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum AnalysisError {
     /// No log was named.
     #[error("no log was given: expected at least one .wpilog file")]
     NoLogs,
-    /// A log could not be opened.
-    #[error("{path}: expected a readable .wpilog file, found: {found}")]
-    Unreadable {
-        /// The file.
-        path: String,
-        /// What the file system or the decoder said.
-        found: String,
-    },
+    /// A log could not be opened, or is none.
+    #[error(transparent)]
+    Unreadable(#[from] LogError),
     /// The session asked for is not in the logs.
     #[error("session {asked} is not in these logs: expected one of [{found}]")]
     NoSuchSession {

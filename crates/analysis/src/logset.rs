@@ -24,8 +24,7 @@ pub struct LogSet {
 #[derive(Debug)]
 pub(crate) struct LogFile {
     pub(crate) path: String,
-    pub(crate) bytes: u64,
-    log: Log,
+    pub(crate) log: Log,
     tracks: BTreeMap<String, Track>,
     pub(crate) boot: Option<String>,
     /// Added to the file's own time, microseconds.
@@ -60,10 +59,7 @@ impl LogSet {
             let path = path.as_ref();
             let name = path.display().to_string();
             watch(&format!("reading {name}"), i as f64 / paths.len() as f64);
-            let unreadable = |found: String| AnalysisError::Unreadable { path: name.clone(), found };
-            let bytes = std::fs::metadata(path).map_err(|e| unreadable(e.to_string()))?.len();
-            let log = Log::open(path).map_err(|e| unreadable(e.to_string()))?;
-            logs.push((name, bytes, log));
+            logs.push((name, Log::open(path)?));
         }
         watch("reading", 1.0);
         Self::assemble(logs)
@@ -76,20 +72,17 @@ impl LogSet {
     pub fn from_bytes(files: Vec<(String, Vec<u8>)>) -> Result<Self, AnalysisError> {
         let mut logs = Vec::with_capacity(files.len());
         for (name, bytes) in files {
-            let len = bytes.len() as u64;
-            let log = Log::from_bytes(bytes, &name)
-                .map_err(|e| AnalysisError::Unreadable { path: name.clone(), found: e.to_string() })?;
-            logs.push((name, len, log));
+            let log = Log::from_bytes(bytes, &name)?;
+            logs.push((name, log));
         }
         Self::assemble(logs)
     }
 
-    fn assemble(logs: Vec<(String, u64, Log)>) -> Result<Self, AnalysisError> {
+    fn assemble(logs: Vec<(String, Log)>) -> Result<Self, AnalysisError> {
         if logs.is_empty() {
             return Err(AnalysisError::NoLogs);
         }
-        let mut files: Vec<LogFile> =
-            logs.into_iter().map(|(path, bytes, log)| LogFile::new(path, bytes, log)).collect();
+        let mut files: Vec<LogFile> = logs.into_iter().map(|(path, log)| LogFile::new(path, log)).collect();
         align(&mut files);
         Ok(Self { files })
     }
@@ -124,7 +117,7 @@ impl LogSet {
 }
 
 impl LogFile {
-    fn new(path: String, bytes: u64, log: Log) -> Self {
+    fn new(path: String, log: Log) -> Self {
         let mut tracks: BTreeMap<String, Track> = BTreeMap::new();
         let mut range: Option<(i64, i64)> = None;
         for entry in log.entries() {
@@ -148,7 +141,7 @@ impl LogFile {
             }
         }
         let boot = boot_of(&log, &tracks, &path);
-        Self { path, bytes, log, tracks, boot, offset: 0, range, clock: String::new() }
+        Self { path, log, tracks, boot, offset: 0, range, clock: String::new() }
     }
 
     pub(crate) fn records(&self) -> u64 {

@@ -165,7 +165,7 @@ impl<'a> View<'a> {
                 let (from, to) = file.range().unwrap_or((self.zero, self.zero));
                 LogFacts {
                     path: file.path.clone(),
-                    bytes: file.bytes,
+                    bytes: file.log.file_bytes(),
                     records: file.records(),
                     boot: file.boot.clone(),
                     from_secs: self.secs(from),

@@ -97,11 +97,6 @@ pub(crate) fn find(input: &Input) -> Result<Option<Findings>, Failure> {
 
 /// What somebody who redirects the report should still see.
 fn conversation(findings: &Findings) {
-    for log in &findings.logs {
-        if let Some(torn) = &log.torn {
-            out::say(&format!("{}: {torn}", log.path));
-        }
-    }
     if !findings.other_sessions.is_empty() {
         let others = findings.other_sessions.join(", ");
         out::say(&format!("these logs also hold {others}, which --session asks for"));

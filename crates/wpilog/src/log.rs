@@ -83,6 +83,12 @@ impl Log {
         Ok(log)
     }
 
+    /// Bytes of the file, readable or not.
+    #[must_use]
+    pub fn file_bytes(&self) -> u64 {
+        self.bytes.as_slice().len() as u64
+    }
+
     /// What was found while reading.
     #[must_use]
     pub fn report(&self) -> &Report {
