@@ -107,7 +107,10 @@ impl OpMode for SystemCheck {
 
 fn battery(inputs: &Inputs) -> Result<(), String> {
     match inputs.battery_volts {
-        Some(r) if r.age_secs(inputs.now) <= ALIVE_SECS && r.value >= LEAST_VOLTS => Ok(()),
+        Some(r) if r.age_secs(inputs.now) > ALIVE_SECS => {
+            Err(format!("no reading for {:.1} s", r.age_secs(inputs.now)))
+        }
+        Some(r) if r.value >= LEAST_VOLTS => Ok(()),
         Some(r) => Err(format!("{:.2} V, needs {LEAST_VOLTS} V", r.value)),
         None => Err("no reading".into()),
     }
@@ -138,7 +141,7 @@ fn check_module(inputs: &Inputs, module: usize) -> Result<(), String> {
 }
 
 fn positions(inputs: &Inputs) -> [Option<f64>; MODULES] {
-    std::array::from_fn(|i| inputs.fresh_module(i, ALIVE_SECS).and_then(|m| m.position_rad))
+    std::array::from_fn(|i| inputs.fresh_module(i, ALIVE_SECS)?.position_rad.filter(|p| p.is_finite()))
 }
 
 fn drive_test(before: &[Option<f64>; MODULES], inputs: &Inputs) -> Result<(), String> {
@@ -154,4 +157,46 @@ fn drive_test(before: &[Option<f64>; MODULES], inputs: &Inputs) -> Result<(), St
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use fieldlab_base::Micros;
+
+    use super::*;
+    use crate::hw::{ModuleReading, Reading};
+
+    #[test]
+    fn an_old_voltage_is_no_reading_and_is_not_called_low() {
+        let mut inputs = Inputs { now: Micros::from_secs(2.0), ..Inputs::NONE };
+        assert_eq!(battery(&inputs), Err("no reading".into()));
+        inputs.battery_volts = Some(Reading::new(12.6, Micros::from_secs(1.0)));
+        assert_eq!(battery(&inputs), Err("no reading for 1.0 s".into()));
+        inputs.battery_volts = Some(Reading::new(11.5, inputs.now));
+        assert_eq!(battery(&inputs), Err("11.50 V, needs 11.8 V".into()));
+        inputs.battery_volts = Some(Reading::new(f64::NAN, inputs.now));
+        assert!(battery(&inputs).is_err());
+        inputs.battery_volts = Some(Reading::new(11.8, inputs.now));
+        assert_eq!(battery(&inputs), Ok(()));
+    }
+
+    #[test]
+    fn a_wheel_whose_position_is_no_number_has_not_turned() {
+        let at = |position_rad| {
+            let module = ModuleReading { position_rad: Some(position_rad), ..ModuleReading::default() };
+            Inputs { modules: [Some(Reading::new(module, Micros::ZERO)); MODULES], ..Inputs::NONE }
+        };
+        let before = positions(&at(1.0));
+        assert_eq!(drive_test(&before, &at(1.1)), Ok(()));
+        assert_eq!(
+            drive_test(&before, &at(1.0)),
+            Err("fl did not turn when pushed forwards (0.000 rad)".into())
+        );
+        assert_eq!(
+            drive_test(&before, &at(0.9)),
+            Err("fl turned backwards when pushed forwards (-0.100 rad)".into())
+        );
+        assert_eq!(drive_test(&before, &at(f64::NAN)), Err("fl says no position".into()));
+        assert_eq!(drive_test(&positions(&at(f64::NAN)), &at(1.1)), Err("fl says no position".into()));
+    }
 }
