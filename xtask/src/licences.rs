@@ -1,8 +1,12 @@
-//! The licence of every dependency against an allow-list.
+//! The licence of every dependency against an allow-list: of crates, and of npm packages by their lock files.
 
-use anyhow::{Result, bail};
+use std::fs;
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value as Json;
 
 use crate::metadata::Graph;
+use crate::run::root;
 
 /// Licences that a team may take into its robot code without asking anyone.
 const ALLOWED: &[&str] = &[
@@ -19,24 +23,57 @@ const ALLOWED: &[&str] = &[
     "Zlib",
 ];
 
+/// Licences of npm packages that build and test the page and of which nothing is in it.
+const TOOLS: &[&str] = &["MPL-2.0"];
+const LOCKS: [&str; 2] = ["crates/console/web/package-lock.json", "interop/nt4/package-lock.json"];
+
 pub(crate) fn run() -> Result<()> {
     let graph = Graph::load()?;
-    let mut faults = Vec::new();
-    for package in graph.packages.values() {
-        match &package.licence {
-            None => faults.push(format!("{}: states no licence", package.label)),
-            Some(text) => match permitted(text) {
-                Ok(true) => {}
-                Ok(false) => faults.push(format!("{}: `{text}` is not on the allow-list", package.label)),
-                Err(reason) => faults.push(format!("{}: `{text}`: {reason}", package.label)),
-            },
-        }
+    let mut faults: Vec<String> =
+        graph.packages.values().filter_map(|p| fault(&p.label, p.licence.as_deref(), &[])).collect();
+    let mut npm = 0;
+    for lock in LOCKS {
+        let text = fs::read(root().join(lock)).with_context(|| format!("reading {lock}"))?;
+        let text: Json = serde_json::from_slice(&text).with_context(|| format!("reading {lock}"))?;
+        let packages = npm_packages(&text).with_context(|| format!("{lock} has no `packages`"))?;
+        npm += packages.len();
+        faults.extend(packages.into_iter().filter_map(|(name, licence, tool)| {
+            fault(&format!("{lock}: {name}"), licence, if tool { TOOLS } else { &[] })
+        }));
     }
     if !faults.is_empty() {
-        bail!("{} crates with a licence that nobody has allowed:\n  {}", faults.len(), faults.join("\n  "));
+        bail!("{} packages with a licence that nobody has allowed:\n  {}", faults.len(), faults.join("\n  "));
     }
-    println!("licences: {} packages, all on the allow-list", graph.packages.len());
+    println!("licences: {} crates and {npm} npm packages, all on the allow-list", graph.packages.len());
     Ok(())
+}
+
+/// What is wrong with a package's licence.
+fn fault(label: &str, licence: Option<&str>, besides: &[&str]) -> Option<String> {
+    let Some(text) = licence else { return Some(format!("{label}: states no licence")) };
+    if besides.contains(&text) {
+        return None;
+    }
+    match permitted(text) {
+        Ok(true) => None,
+        Ok(false) => Some(format!("{label}: `{text}` is not on the allow-list")),
+        Err(reason) => Some(format!("{label}: `{text}`: {reason}")),
+    }
+}
+
+/// Name, licence, and whether it is a tool only, of every package of a lock file.
+fn npm_packages(lock: &Json) -> Option<Vec<(&str, Option<&str>, bool)>> {
+    let packages = lock.get("packages")?.as_object()?;
+    // The one without a name is the project itself.
+    let others = packages.iter().filter(|(name, _)| !name.is_empty());
+    Some(
+        others
+            .map(|(name, package)| {
+                let tool = package.get("dev").and_then(Json::as_bool).unwrap_or(false);
+                (name.as_str(), package.get("license").and_then(Json::as_str), tool)
+            })
+            .collect(),
+    )
 }
 
 /// Whether some choice that the SPDX expression offers is allowed. `/` is the old spelling of `OR`.
@@ -92,7 +129,32 @@ fn one(words: &mut &[&str]) -> Result<bool> {
 
 #[cfg(test)]
 mod tests {
-    use super::permitted;
+    use serde_json::json;
+
+    use super::{TOOLS, fault, npm_packages, permitted};
+
+    #[test]
+    fn what_is_in_the_page_is_judged_more_strictly_than_what_builds_it() {
+        let lock = json!({ "packages": {
+            "": { "license": "none of anybody's business" },
+            "node_modules/plot": { "license": "MPL-2.0" },
+            "node_modules/build": { "license": "MPL-2.0", "dev": true },
+            "node_modules/silent": { "dev": true },
+        }});
+        let judged: Vec<_> = npm_packages(&lock)
+            .unwrap()
+            .into_iter()
+            .filter_map(|(name, licence, tool)| fault(name, licence, if tool { TOOLS } else { &[] }))
+            .collect();
+        assert_eq!(
+            judged,
+            [
+                "node_modules/plot: `MPL-2.0` is not on the allow-list",
+                "node_modules/silent: states no licence"
+            ]
+        );
+        assert!(npm_packages(&json!({})).is_none());
+    }
 
     #[test]
     fn expressions_are_read_as_spdx_reads_them() {
