@@ -268,6 +268,30 @@ fn the_newest_value_of_a_log_counts_and_one_that_is_none_costs_its_row() {
 }
 
 #[test]
+fn a_fact_that_went_away_in_a_log_is_absent() {
+    let folder = tempfile::tempdir().unwrap();
+    let name = |finishes: &[(u32, i64)]| {
+        let mut bytes = b"WPILOG\x00\x01\x00\x00\x00\x00".to_vec();
+        bytes.extend(start(1, "Robot/Identity/Name", "string"));
+        bytes.extend(start(2, "Robot/Identity/TeamNumber", "int64"));
+        bytes.extend(record(1, 1_000, b"Ratchet"));
+        bytes.extend(record(2, 3_000, &5805i64.to_le_bytes()));
+        for (id, at) in finishes {
+            bytes.extend(record(0, *at, &[&[1], &id.to_le_bytes()[..]].concat()));
+        }
+        let path = write(folder.path(), "robot.wpilog", &bytes);
+        let (code, stdout, stderr) = outcome(&["identity", "--json", &path]);
+        assert_eq!((code, stderr.as_str()), (0, ""));
+        let sheet = serde_json::from_str::<Json>(&stdout).unwrap()["sheet"].clone();
+        (sheet["Identity/Name"].clone(), sheet["Identity/TeamNumber"].clone())
+    };
+    let (ratchet, team) = (Json::from("Ratchet"), Json::from(5805));
+    assert_eq!(name(&[]), (ratchet.clone(), team.clone()));
+    assert_eq!(name(&[(1, 2_000)]), (Json::Null, team.clone()));
+    assert_eq!(name(&[(1, 4_000), (2, 4_000)]), (ratchet, team), "the writer closed its file");
+}
+
+#[test]
 fn no_sheet_is_three_and_no_robot_is_two() {
     let robot = Robot::saying([]);
     let (code, stdout, stderr) = outcome(&["identity", "--robot", &robot.at()]);

@@ -68,8 +68,8 @@ impl Place {
     }
 }
 
-/// The newest value of each key. Where a log holds a key in several spellings, the robot's own writer is believed before a
-/// capture of the network.
+/// The newest value of each key, unless it was taken back before the log's end: a fact that went away is absent. Where a log
+/// holds a key in several spellings, the robot's own writer is believed before a capture of the network.
 fn from_log(path: &Path) -> Result<ReadSheet, Failure> {
     let log = Log::open(path).map_err(Failure::input)?;
     if let Some(salvage) = &log.report().salvage {
@@ -85,8 +85,14 @@ fn from_log(path: &Path) -> Result<ReadSheet, Failure> {
         .collect();
     let last = |entry: &Entry| entry.range.map(|(_, last)| last);
     entries.sort_by_key(|(entry, _)| (std::cmp::Reverse(canonical(&entry.name).1), last(entry), entry.index));
+    // Some writers finish every entry when they close: that says nothing of the facts.
+    let end = log.entries().iter().filter_map(last).max();
     let mut sheet = ReadSheet::default();
     for (entry, key) in entries {
+        if entry.finish.is_some_and(|finish| end.is_some_and(|end| finish < end)) {
+            sheet.retract(&key);
+            continue;
+        }
         // One record of each entry is decoded, however many a stranger's log holds.
         if let Some(record) = log.records(entry).max_by_key(|record| record.time) {
             let value = fieldlab_wpilog::decode(&entry.data_type, record.payload);
