@@ -5,7 +5,10 @@ use std::path::PathBuf;
 use clap::Args;
 use fieldlab_draw::camera::Flaws;
 use fieldlab_draw::json::Json;
-use fieldlab_draw::rehearse::{Rehearsal, RehearseConfig, rehearse};
+use fieldlab_draw::rehearse::{
+    MOST_CURVATURE_ERROR_PER_M, MOST_DIRECTION_ERROR_RAD, MOST_HEIGHT_RMS_M, Rehearsal, RehearseConfig,
+    rehearse,
+};
 
 use super::rig::Rig;
 use crate::exit::{End, Failure};
@@ -32,12 +35,6 @@ pub(crate) struct RehearseWords {
     #[arg(long, value_name = "FOLDER")]
     keep: Option<PathBuf>,
 }
-
-/// What every rehearsal must stay below. A radius of 35 to 80 mm and an axis are told from a patch of 60 mm with bumps of 0.3 mm: the
-/// last two are some four standard deviations of that at the largest radius.
-const MOST_HEIGHT_RMS_M: f64 = 0.000_3;
-const MOST_RADIUS_ERROR_M: f64 = 0.002;
-const MOST_DIRECTION_ERROR_RAD: f64 = 0.025;
 
 pub(crate) fn run_rehearse(words: &RehearseWords) -> Result<End, Failure> {
     let profile = words.rig.required()?;
@@ -70,17 +67,12 @@ pub(crate) fn run_rehearse(words: &RehearseWords) -> Result<End, Failure> {
         out::say(failure);
     }
     out::say(&format!(
-        "aims: height rms below {MOST_HEIGHT_RMS_M} m, radius within {MOST_RADIUS_ERROR_M} m, direction within {MOST_DIRECTION_ERROR_RAD} rad"
+        "aims: height rms below {MOST_HEIGHT_RMS_M} m, curvature within {MOST_CURVATURE_ERROR_PER_M} per m, direction within {MOST_DIRECTION_ERROR_RAD} rad"
     ));
     if let (Some(folder), Some(made)) = (&words.keep, last) {
         super::surface::keep(folder, &profile, &made)?;
     }
-    let good = |outcome: &Rehearsal| {
-        outcome.height_rms_m < MOST_HEIGHT_RMS_M
-            && outcome.radius_error_m.is_none_or(|error| error.abs() < MOST_RADIUS_ERROR_M)
-            && outcome.direction_error_rad < MOST_DIRECTION_ERROR_RAD
-    };
-    let good = failures.is_empty() && outcomes.iter().all(|(_, outcome)| good(outcome));
+    let good = failures.is_empty() && outcomes.iter().all(|(_, outcome)| outcome.meets_aims());
     Ok(if good { End::Complete } else { End::Partial })
 }
 
@@ -94,7 +86,7 @@ fn coverage(covered: &[bool]) -> Option<f64> {
     (!covered.is_empty()).then_some(share)
 }
 
-fn sums(outcomes: &[(bool, Rehearsal)]) -> [(&'static str, Option<f64>); 7] {
+fn sums(outcomes: &[(bool, Rehearsal)]) -> [(&'static str, Option<f64>); 8] {
     let radius: Vec<bool> = outcomes.iter().filter_map(|(_, outcome)| outcome.radius_covered).collect();
     let direction: Vec<bool> = outcomes.iter().filter_map(|(_, outcome)| outcome.direction_covered).collect();
     let all = |value: f64| (!outcomes.is_empty()).then_some(value);
@@ -102,6 +94,10 @@ fn sums(outcomes: &[(bool, Rehearsal)]) -> [(&'static str, Option<f64>); 7] {
         ("height_rms_max_m", all(most(outcomes, &|o| o.height_rms_m))),
         ("height_error_max_m", all(most(outcomes, &|o| o.height_max_m))),
         ("radius_error_max_m", all(most(outcomes, &|o| o.radius_error_m.map_or(0.0, f64::abs)))),
+        (
+            "curvature_error_max_per_m",
+            all(most(outcomes, &|o| o.curvature_error_per_m.map_or(0.0, f64::abs))),
+        ),
         ("direction_error_max_rad", all(most(outcomes, &|o| o.direction_error_rad))),
         ("drawn_error_max_m", all(most(outcomes, &|o| o.drawn_error_m))),
         ("radius_interval_coverage", coverage(&radius)),
