@@ -84,7 +84,7 @@ pub fn analyse(logs: &LogSet, options: &Options, watch: &mut Watch<'_>) -> Resul
     findings.vision = vision::fit(&view, &story);
     findings.procedures = procedures(&story, &volts, &findings);
     findings.constants = constants::all(&view, &findings);
-    findings.problems = problems(&findings);
+    findings.problems = problems(&findings, logs.empty());
     watch("done", 1.0);
     Ok(findings)
 }
@@ -146,9 +146,12 @@ fn timeline(view: &View<'_>, story: &Story) -> Vec<TimelineSpan> {
     spans
 }
 
-fn problems(findings: &Findings) -> Vec<Problem> {
+fn problems(findings: &Findings, empty: &[String]) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut add = |severity, text: String| problems.push(Problem { severity, text });
+    for file in empty {
+        add(Severity::Loss, format!("{file}; nothing was logged in it"));
+    }
     for log in &findings.logs {
         if let Some(torn) = &log.torn {
             add(Severity::Loss, format!("{}: {torn}; everything before it was used", log.path));

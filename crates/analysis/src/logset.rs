@@ -5,7 +5,7 @@ use std::path::Path;
 
 use fieldlab_base::Micros;
 use fieldlab_values::{DataType, Family, Value};
-use fieldlab_wpilog::{Entry, Log};
+use fieldlab_wpilog::{Entry, Log, LogError};
 
 use crate::AnalysisError;
 use crate::names::{self, Spelling};
@@ -18,6 +18,8 @@ pub type Watch<'a> = dyn FnMut(&str, f64) + 'a;
 #[derive(Debug)]
 pub struct LogSet {
     files: Vec<LogFile>,
+    /// What is to be said of files that hold nothing, because they were cut while they were begun.
+    empty: Vec<String>,
 }
 
 /// One file of the set.
@@ -52,14 +54,14 @@ impl LogSet {
     ///
     /// # Errors
     /// [`AnalysisError::NoLogs`]; [`AnalysisError::Unreadable`] for a file that is missing or is no log. A torn tail is
-    /// no error.
+    /// no error, nor is a file that was cut while it was begun, beside others.
     pub fn open<P: AsRef<Path>>(paths: &[P], watch: &mut Watch<'_>) -> Result<Self, AnalysisError> {
         let mut logs = Vec::with_capacity(paths.len());
         for (i, path) in paths.iter().enumerate() {
             let path = path.as_ref();
             let name = path.display().to_string();
             watch(&format!("reading {name}"), i as f64 / paths.len() as f64);
-            logs.push((name, Log::open(path)?));
+            logs.push((name, Log::open(path)));
         }
         watch("reading", 1.0);
         Self::assemble(logs)
@@ -72,19 +74,30 @@ impl LogSet {
     pub fn from_bytes(files: Vec<(String, Vec<u8>)>) -> Result<Self, AnalysisError> {
         let mut logs = Vec::with_capacity(files.len());
         for (name, bytes) in files {
-            let log = Log::from_bytes(bytes, &name)?;
+            let log = Log::from_bytes(bytes, &name);
             logs.push((name, log));
         }
         Self::assemble(logs)
     }
 
-    fn assemble(logs: Vec<(String, Log)>) -> Result<Self, AnalysisError> {
-        if logs.is_empty() {
-            return Err(AnalysisError::NoLogs);
+    fn assemble(logs: Vec<(String, Result<Log, LogError>)>) -> Result<Self, AnalysisError> {
+        let (mut files, mut empty) = (Vec::with_capacity(logs.len()), Vec::new());
+        for (path, log) in logs {
+            match log {
+                Ok(log) => files.push(LogFile::new(path, log)),
+                Err(cut @ LogError::HeaderCut { .. }) => empty.push(cut),
+                Err(error) => return Err(error.into()),
+            }
         }
-        let mut files: Vec<LogFile> = logs.into_iter().map(|(path, log)| LogFile::new(path, log)).collect();
+        if files.is_empty() {
+            return Err(empty.pop().map_or(AnalysisError::NoLogs, AnalysisError::from));
+        }
         align(&mut files);
-        Ok(Self { files })
+        Ok(Self { files, empty: empty.iter().map(ToString::to_string).collect() })
+    }
+
+    pub(crate) fn empty(&self) -> &[String] {
+        &self.empty
     }
 
     pub(crate) fn files(&self) -> &[LogFile] {

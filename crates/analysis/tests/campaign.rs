@@ -411,8 +411,30 @@ fn a_torn_log_is_used_up_to_the_tear_and_says_so() {
         let findings = find(vec![("torn.wpilog".to_owned(), whole_bytes[..cut].to_vec())]);
         assert!(findings.procedures.len() <= 9);
     }
-    let head = LogSet::from_bytes(vec![("x".to_owned(), whole_bytes[..6].to_vec())]);
-    assert!(matches!(head, Err(AnalysisError::Unreadable { .. })));
+    // A file that was cut while it was begun costs itself and not the others.
+    for begun in [&whole_bytes[..0], &whole_bytes[..6], &[0; 512]] {
+        let file = |name: &str, bytes: &[u8]| (name.to_owned(), bytes.to_vec());
+        let alone = LogSet::from_bytes(vec![file("x", begun)]);
+        assert!(matches!(alone, Err(AnalysisError::Unreadable(_))));
+        let findings = find(vec![file("x", begun), file("whole.wpilog", &whole_bytes)]);
+        near(value(&findings, "kV"), truth.gains[1], 1.0);
+        let lost: Vec<&str> = findings
+            .problems
+            .iter()
+            .filter(|p| p.severity == Severity::Loss)
+            .map(|p| p.text.as_str())
+            .collect();
+        assert!(matches!(lost[..], [text] if text.starts_with("x: cut in its header")), "{lost:?}");
+        assert_eq!(findings.logs.len(), 1);
+    }
+    let other = LogSet::from_bytes(vec![
+        ("x".to_owned(), b"PK\x03\x04".to_vec()),
+        ("whole.wpilog".to_owned(), whole_bytes),
+    ]);
+    assert!(
+        matches!(other, Err(AnalysisError::Unreadable(_))),
+        "what is no log is a mistake of the caller's"
+    );
     assert!(matches!(LogSet::from_bytes(Vec::new()), Err(AnalysisError::NoLogs)));
 }
 

@@ -24,7 +24,12 @@ fn shown(client: &NetClient, name: &str) -> Option<Value> {
 
 #[track_caller]
 fn shows(client: &NetClient, name: &str, expect: &Value) {
-    until(name, || (shown(client, name).as_ref() == Some(expect)).then_some(()));
+    let began = std::time::Instant::now();
+    while shown(client, name).as_ref() != Some(expect) {
+        let seen = shown(client, name);
+        assert!(began.elapsed() < common::PATIENCE, "{name}: expected {expect:?}, seen at last {seen:?}");
+        std::thread::yield_now();
+    }
 }
 
 fn numbers(robot: &Robot) -> Vec<(InputId, OperatorValue)> {
@@ -215,7 +220,7 @@ fn what_was_written_before_or_while_the_robot_was_away_is_not_written_when_it_is
     viewer.double(1, 4.0);
     until("the first write", || (!robot.samples().is_empty()).then_some(()));
     let addr = robot.addr;
-    robot.server = None;
+    let port = robot.switch_off();
     shows(&client, "/FieldLabConsole/Connected", &Value::Boolean(false));
     shows(&client, "/robot/speed", &Value::Double(1.5));
     viewer.double(1, 5.0);
@@ -223,6 +228,7 @@ fn what_was_written_before_or_while_the_robot_was_away_is_not_written_when_it_is
     let told = "a value for /Catalyst/Tuning/FieldLab/Value: the robot is not connected (page)";
     shows(&client, "/FieldLabConsole/LastRefused", &Value::from(told));
 
+    drop(port);
     let back = Robot::rebooted(addr);
     shows(&client, "/FieldLabConsole/Connected", &Value::Boolean(true));
     shows(&client, "/FieldLabConsole/LastRefused", &Value::from(told));

@@ -33,6 +33,14 @@ pub enum LogError {
         /// What stood there.
         found: String,
     },
+    /// The file ends in its header, or is nothing but zeros: the power was cut while it was begun. It holds nothing.
+    #[error("{place}: cut in its header: expected at least 12 bytes, found {found}")]
+    HeaderCut {
+        /// The file.
+        place: String,
+        /// What is there.
+        found: String,
+    },
     /// A growing file became shorter than what was read of it.
     #[error("{place}: expected at least the {read} bytes already read, found {found}")]
     Shrunk {

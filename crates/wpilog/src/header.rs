@@ -33,11 +33,28 @@ pub(crate) fn read_fixed(data: &[u8], place: &str) -> Result<(u16, u32), LogErro
     Ok((version, u32::from_le_bytes([*e0, *e1, *e2, *e3])))
 }
 
+/// What is left of a header that a power cut kept from being written; `None` for anything else.
+fn cut_header(data: &[u8]) -> Option<String> {
+    if data.iter().all(|byte| *byte == 0) {
+        return Some(format!("{} bytes, all zeros", data.len()));
+    }
+    // Magic, any minor version, major version 1.
+    let begins = |(at, byte): (usize, &u8)| match MAGIC.get(at) {
+        Some(magic) => magic == byte,
+        None => at != 7 || *byte == 1,
+    };
+    (data.len() < FIXED_HEADER && data.iter().enumerate().all(begins))
+        .then(|| format!("{} of them", data.len()))
+}
+
 /// A whole header.
 ///
 /// # Errors
-/// [`LogError::NotALog`], also when the extra text is longer than the file.
+/// [`LogError::HeaderCut`]; [`LogError::NotALog`], also when the extra text is longer than the file.
 pub(crate) fn read_header<'a>(data: &'a [u8], place: &str) -> Result<Header<'a>, LogError> {
+    if let Some(found) = cut_header(data) {
+        return Err(LogError::HeaderCut { place: place.to_owned(), found });
+    }
     let (version, extra) = read_fixed(data, place)?;
     let rest = data.get(FIXED_HEADER..).unwrap_or_default();
     let extra = rest.get(..extra as usize).ok_or_else(|| LogError::NotALog {

@@ -85,7 +85,7 @@ struct Builder {
 /// Reads all of `data`. `behind` is told, now and then, how far the pass has come.
 ///
 /// # Errors
-/// [`LogError::NotALog`] when the file's header is not a version 1 log's.
+/// [`LogError::NotALog`] when the file's header is not a version 1 log's, [`LogError::HeaderCut`] when it ends in there.
 pub(crate) fn build(data: &[u8], place: &str, mut behind: impl FnMut(usize)) -> Result<Index, LogError> {
     let header = read_header(data, place)?;
     let mut builder = Builder {

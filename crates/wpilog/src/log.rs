@@ -46,7 +46,8 @@ impl Log {
     /// [`Tail`](crate::Tail), one on a stick that may be pulled with [`Log::read`].
     ///
     /// # Errors
-    /// [`LogError::Io`], and [`LogError::NotALog`] when the header is not a version 1 log's.
+    /// [`LogError::Io`]; [`LogError::NotALog`] when the header is not a version 1 log's; [`LogError::HeaderCut`] when there is
+    /// too little of it to tell.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, LogError> {
         let path = path.as_ref();
         let bytes = Bytes::map(path).map_err(|error| LogError::io(path, "open", &error))?;
@@ -66,7 +67,7 @@ impl Log {
     /// Indexes bytes that are already in memory; `place` is what errors call them.
     ///
     /// # Errors
-    /// [`LogError::NotALog`].
+    /// [`LogError::NotALog`], [`LogError::HeaderCut`].
     pub fn from_bytes(bytes: Vec<u8>, place: &str) -> Result<Self, LogError> {
         Self::index(Bytes::Owned(bytes), place)
     }

@@ -65,7 +65,7 @@ fn row_cut_at_every_byte_keeps_exactly_the_whole_records() {
         let bytes = whole.bytes()[..cut].to_vec();
         if cut < 12 {
             let error = Log::from_bytes(bytes, "cut.wpilog").unwrap_err();
-            assert!(matches!(error, LogError::NotALog { .. }), "{cut}");
+            assert!(matches!(error, LogError::HeaderCut { .. }), "{cut}");
             continue;
         }
         let log = open(bytes);
@@ -103,13 +103,21 @@ fn row_bad_magic_names_file_place_expected_and_found() {
     let error = Log::from_bytes(b"PK\x03\x04zipfile.....".to_vec(), "logs.zip").unwrap_err();
     let expect = "logs.zip: at byte 0: expected the six letters WPILOG, found \"PK\\u{3}\\u{4}zi\"";
     assert_eq!(error.to_string(), expect);
-    let error = Log::from_bytes(Vec::new(), "empty.wpilog").unwrap_err();
-    assert_eq!(error.to_string(), "empty.wpilog: at byte 0: expected the six letters WPILOG, found \"\"");
-    let error = Log::from_bytes(b"WPILOG\0\x01".to_vec(), "x").unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "x: at byte 0: expected a header of at least 12 bytes, found a file of 8 bytes"
-    );
+    for begun in [&b"WPILOX"[..], b"WPILOG\0\x02", b"W\0"] {
+        let error = Log::from_bytes(begun.to_vec(), "x").unwrap_err();
+        assert!(matches!(error, LogError::NotALog { .. }), "{begun:?}: {error}");
+    }
+}
+
+#[test]
+fn a_log_that_was_cut_while_it_was_begun_says_so() {
+    let said = |bytes: Vec<u8>| Log::from_bytes(bytes, "x.wpilog").unwrap_err().to_string();
+    let cut = |found: &str| format!("x.wpilog: cut in its header: expected at least 12 bytes, found {found}");
+    assert_eq!(said(Vec::new()), cut("0 bytes, all zeros"));
+    assert_eq!(said(b"WPI".to_vec()), cut("3 of them"));
+    assert_eq!(said(b"WPILOG\x05\x01".to_vec()), cut("8 of them"));
+    assert_eq!(said(vec![0; 4096]), cut("4096 bytes, all zeros"));
+    assert!(!said(b"\0\0\0\0\0\0\0\0\0\0\0\0x".to_vec()).contains("cut"));
 }
 
 #[test]

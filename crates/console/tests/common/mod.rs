@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test target uses its own part")]
 
 use std::io::{Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
@@ -61,6 +61,12 @@ impl Robot {
     /// The robot that was there before: its clock begins anew, far behind what it was.
     pub(crate) fn rebooted(addr: SocketAddr) -> Self {
         Self::with_clock(addr, clock_from(0))
+    }
+
+    /// Switches the robot off. What is answered keeps its port, so that no server of another test comes to stand there.
+    pub(crate) fn switch_off(&mut self) -> TcpListener {
+        self.server = None;
+        TcpListener::bind(self.addr).unwrap()
     }
 
     fn with_clock(addr: SocketAddr, clock: Clock) -> Self {

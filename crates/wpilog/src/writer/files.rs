@@ -47,7 +47,7 @@ pub(super) struct Files {
 }
 
 impl Files {
-    /// Makes the folder and the first file, with its header, durably.
+    /// Makes the folder and the first file, which is empty until [`Files::begin`]. Nothing here waits for the disk to have it.
     pub(super) fn create(
         layer: Box<dyn FileLayer + Send>,
         path: &Path,
@@ -70,7 +70,6 @@ impl Files {
         };
         files.layer.create_dir_all(&files.folder).map_err(|error| ("create the folder", error))?;
         files.layer.create_new(path).map_err(|error| ("create", error))?;
-        files.begin()?;
         Ok(files)
     }
 
@@ -78,15 +77,15 @@ impl Files {
         &self.path
     }
 
-    /// Header and preamble of a file that was just created.
-    fn begin(&mut self) -> Result<(), (&'static str, io::Error)> {
+    /// Writes header and preamble of a file that was just created, durably.
+    pub(super) fn begin(&mut self) -> Result<(), StopReason> {
         let mut out = Encoder::new(&self.extra_header).into_bytes();
         for bytes in self.starts.values().chain(self.sticky.values()) {
             out.extend_from_slice(bytes);
         }
-        self.layer.write(&self.path, &out).map_err(|error| ("write", error))?;
-        self.layer.fsync(&self.path).map_err(|error| ("sync", error))?;
-        self.layer.fsync_dir(&self.folder).map_err(|error| ("sync the folder", error))?;
+        self.layer.write(&self.path, &out).map_err(|error| self.failed("write", &error))?;
+        self.layer.fsync(&self.path).map_err(|error| self.failed("sync", &error))?;
+        self.layer.fsync_dir(&self.folder).map_err(|error| self.failed("sync the folder", &error))?;
         self.preamble_bytes = out.len() as u64;
         self.file_bytes = self.preamble_bytes;
         self.unsynced = 0;
@@ -144,7 +143,7 @@ impl Files {
                 Ok(()) => break,
             }
         }
-        self.begin().map_err(|(step, error)| self.failed(step, &error))
+        self.begin()
     }
 
     fn check_space(&mut self, wanted: u64) -> Result<(), StopReason> {

@@ -19,6 +19,11 @@ pub(super) fn run(
     flush_every: Duration,
 ) {
     let _ended = Ended { shared, first };
+    if let Err(reason) = files.begin() {
+        let mut state = shared.lock();
+        state.stopped = Some(reason);
+        state.stats.stopped = true;
+    }
     let mut notes = Vec::with_capacity(64);
     loop {
         let state = shared.lock();
