@@ -63,6 +63,8 @@ pub struct Site {
     /// The file system.
     pub layers: Layers,
     open: Rc<RefCell<Option<OpenLog>>>,
+    /// The file numbers given last, and to which session: a file may not be there yet when the next one is named.
+    given: Rc<RefCell<(String, u32)>>,
     retired: Rc<Retired>,
 }
 
@@ -72,6 +74,14 @@ struct OpenLog {
     akit: Option<Arc<LogWriter>>,
     sinks: Vec<SinkId>,
     door: Door,
+}
+
+impl OpenLog {
+    /// Whether the door's records go to it, and into a file or one that is still being made.
+    fn serves(&self, door: &Door) -> bool {
+        let stats = self.writer.stats();
+        self.door.is(door) && !(stats.stopped && stats.files == 0)
+    }
 }
 
 /// The log of a session, as it stands.
@@ -101,6 +111,7 @@ impl Site {
             header: serde_json::Map::new(),
             layers: Rc::new(|| Box::new(Disk::new())),
             open: Rc::default(),
+            given: Rc::default(),
             retired: Rc::default(),
         }
     }
@@ -168,12 +179,16 @@ impl Site {
     }
 
     /// Opens the log of `session` and attaches it to the door, unless it is open already. The log of another session is
-    /// closed first; files are never renamed, overwritten or deleted: each boot takes the next free number.
+    /// closed first, and so is one that never had a file; files are never renamed, overwritten or deleted: each boot takes the
+    /// next free number.
+    ///
+    /// By a real clock the writer's thread makes the file, so that nobody waits for the disk: that it could not be made is
+    /// then in [`Site::log_health`].
     ///
     /// # Errors
-    /// When the folder or the file cannot be made.
+    /// When the folder or the file cannot be made, by a virtual clock; when there is no thread to be had.
     pub fn open_log(&self, session: &str, now: Micros, door: &Door) -> Result<(), LogError> {
-        if self.open.borrow().as_ref().is_some_and(|open| open.session == session && open.door.is(door)) {
+        if self.open.borrow().as_ref().is_some_and(|open| open.session == session && open.serves(door)) {
             return Ok(());
         }
         self.close_log();
@@ -247,7 +262,11 @@ impl Site {
             Pace::Virtual => Overflow::Wait,
         };
         let config = WriterConfig { extra_header: extra_header.into(), overflow, ..self.log.clone() };
-        Ok(Arc::new(LogWriter::create_on((self.layers)(), path, config)?))
+        let writer = match self.pace {
+            Pace::Realtime => LogWriter::create_behind((self.layers)(), path, config)?,
+            Pace::Virtual => LogWriter::create_on((self.layers)(), path, config)?,
+        };
+        Ok(Arc::new(writer))
     }
 
     fn next_boot(&self, folder: &Path, session: &str) -> u32 {
@@ -257,7 +276,11 @@ impl Site {
             let rest = name.to_str()?.strip_prefix(&prefix)?;
             rest.split(|c: char| !c.is_ascii_digit()).next()?.parse::<u32>().ok()
         });
-        numbers.max().map_or(1, |highest| highest.saturating_add(1))
+        let given = &mut *self.given.borrow_mut();
+        let known = if given.0 == session { given.1 } else { 0 };
+        let number = numbers.max().unwrap_or(0).max(known).saturating_add(1);
+        *given = (session.to_owned(), number);
+        number
     }
 }
 

@@ -53,25 +53,39 @@ impl Gate {
     }
 }
 
+/// Everything of the logs' folder stands at one gate, the fsync of a checkpoint at the other.
 struct SlowDisk {
     disk: Disk,
     gate: Gate,
+    logs: Gate,
+}
+
+impl SlowDisk {
+    fn log_step(&self, path: &Path) {
+        if path.components().any(|part| part.as_os_str() == "out") {
+            self.logs.pass();
+        }
+    }
 }
 
 impl FileLayer for SlowDisk {
     fn create_dir_all(&mut self, dir: &Path) -> io::Result<()> {
+        self.log_step(dir);
         self.disk.create_dir_all(dir)
     }
     fn create_new(&mut self, path: &Path) -> io::Result<()> {
+        self.log_step(path);
         self.disk.create_new(path)
     }
     fn write(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        self.log_step(path);
         self.disk.write(path, bytes)
     }
     fn fsync(&mut self, path: &Path) -> io::Result<()> {
         if path.to_string_lossy().contains("c.json") {
             self.gate.pass();
         }
+        self.log_step(path);
         self.disk.fsync(path)
     }
     fn rename(&mut self, from: &Path, to: &Path) -> io::Result<()> {
@@ -164,7 +178,9 @@ fn a_disk_that_does_not_answer_holds_no_turn_up_and_keeps_its_lock() {
     site.pace = Pace::Realtime;
     let checkpoint = site.checkpoint.clone();
     let for_layer = gate.clone();
-    site.layers = Rc::new(move || Box::new(SlowDisk { disk: Disk::new(), gate: for_layer.clone() }));
+    site.layers = Rc::new(move || {
+        Box::new(SlowDisk { disk: Disk::new(), gate: for_layer.clone(), logs: Gate::default() })
+    });
     let mut rig = Rig::boot(site, &network::hub().unwrap());
 
     gate.set(true);
@@ -197,6 +213,39 @@ fn a_disk_that_does_not_answer_holds_no_turn_up_and_keeps_its_lock() {
     lock(&checkpoint).unwrap();
     let saved = std::fs::read_to_string(&checkpoint).unwrap();
     assert!(saved.contains(&session), "{saved}");
+}
+
+#[test]
+fn a_log_that_cannot_be_begun_yet_holds_no_turn_up_and_nothing_moves_until_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let logs = Gate::default();
+    let mut site = site(folder.path(), 7);
+    site.pace = Pace::Realtime;
+    let (out, for_layer) = (site.out_dir.clone(), logs.clone());
+    site.layers = Rc::new(move || {
+        Box::new(SlowDisk { disk: Disk::new(), gate: Gate::default(), logs: for_layer.clone() })
+    });
+    let mut rig = Rig::boot(site, &network::hub().unwrap());
+    logs.set(true);
+    rig.panel.select(rig.robot.find("Field Lab"));
+    rig.panel.set_enabled(true);
+    // Were any turn to wait for the folder or the file, this test would never end.
+    rig.until("the log", |_| logs.somebody_waits());
+    rig.turns(50);
+    assert!(logs.somebody_waits() && !out.exists());
+    let pre_arm = || format!("{:?}", rig.memory.last("/Catalyst/FieldLab/PreArm"));
+    assert!(pre_arm().contains("log|fail|nothing of the log is on the disk yet"), "{}", pre_arm());
+    let session = rig.text("FieldLab/Session");
+
+    logs.set(false);
+    let passes =
+        |rig: &Rig| format!("{:?}", rig.memory.last("/Catalyst/FieldLab/PreArm")).contains("log|pass");
+    rig.until("a log on the disk", passes);
+    drop(rig);
+    // What was said while there was no file yet is in it.
+    let log = fieldlab_wpilog::Log::open(out.join(&session).join(format!("{session}_b1.wpilog"))).unwrap();
+    let header = log.named(&format!("FieldLab/{session}/Header")).map(|entry| entry.records).sum::<u64>();
+    assert_eq!(header, 1);
 }
 
 #[test]

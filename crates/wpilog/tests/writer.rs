@@ -317,6 +317,31 @@ fn power_cut_at_any_step_leaves_a_log_of_everything_flushed() {
 }
 
 #[test]
+fn a_log_behind_a_disk_that_does_not_answer_takes_records_and_has_them_when_it_does() {
+    let disk = Held::default();
+    let held = disk.disk.lock().unwrap();
+    let behind = |path: &str| LogWriter::create_behind(Box::new(disk.clone()), path, config()).unwrap();
+    let log = behind("logs/s_b1.wpilog");
+    let a = log.start(Micros(0), "a", &DataType::Int, "").unwrap();
+    for i in 0..3 {
+        assert!(log.append(a, Micros(i), ValueRef::Int(i)));
+    }
+    assert_eq!((log.stats().files, log.stats().records, log.stop_reason()), (0, 4, None));
+    drop(held);
+    log.flush_and_wait().unwrap();
+    let closed = log.close();
+    assert_eq!((closed.stats.files, closed.stats.dropped), (1, 0));
+    assert_eq!(disk.log("logs/s_b1.wpilog").entries()[0].records, 3);
+
+    let again = behind("logs/s_b1.wpilog");
+    let reason = again.flush_and_wait().unwrap_err().to_string();
+    assert!(reason.contains("logs/s_b1.wpilog") && reason.contains("could not create"), "{reason}");
+    let closed = again.close();
+    assert_eq!((closed.stats.files, closed.files.len()), (0, 0));
+    assert_eq!(disk.log("logs/s_b1.wpilog").entries()[0].records, 3, "what was there stays");
+}
+
+#[test]
 fn an_existing_log_is_never_overwritten() {
     let disk = Held::default();
     drop(writer(&disk, config()));

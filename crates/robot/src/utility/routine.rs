@@ -54,6 +54,8 @@ struct RoutineMode {
     next: Rc<Cell<usize>>,
     topics: Rc<ActTopics>,
     site: Site,
+    /// It was enabled and waits for its log.
+    pending: bool,
     action: Option<Box<dyn Action>>,
     // Holds the topics' keys for as long as this op mode lives.
     _scope: Scope,
@@ -68,37 +70,60 @@ impl RoutineMode {
     ) -> Result<Self, ConfigError> {
         let mut scope = setup.door.scope();
         let topics = Rc::new(ActTopics::declare(&mut scope)?);
-        Ok(Self { name, routines, next, topics, site: setup.site.clone(), action: None, _scope: scope })
+        let site = setup.site.clone();
+        Ok(Self { name, routines, next, topics, site, pending: false, action: None, _scope: scope })
     }
 
-    /// Its numbers are worth nothing unlogged: it runs only with a log.
+    /// Its numbers are worth nothing unlogged: it runs only with a log. One that never had a file is tried anew.
     fn open_log(&self, turn: &mut Turn<'_>) -> Result<(), String> {
-        if self.site.log_stats().is_some() {
+        if self.site.log_stats().is_some_and(|log| !log.stopped) {
             return Ok(());
         }
         let session = session_id(turn.unix, self.site.boot_random, &self.site.known_sessions());
         self.site.open_log(&session, turn.tick.now, turn.door).map_err(|e| e.to_string())
     }
 
-    fn begin(&self, turn: &mut Turn<'_>) -> Result<Box<dyn Action>, String> {
-        self.open_log(turn)?;
+    /// The act, once its log has a file; `None` while that is being made.
+    fn begin(&self, turn: &mut Turn<'_>) -> Result<Option<Box<dyn Action>>, String> {
+        let Some(log) = self.site.log_health() else { return Err("no log is open".into()) };
+        if let Some(reason) = log.stopped {
+            return Err(reason);
+        }
+        if log.stats.files == 0 {
+            return Ok(None);
+        }
         let routine = self.routines.get(self.next.get()).ok_or("nothing to run")?;
-        RobotAct::from(*routine).build(turn.hardware, &self.topics)
+        RobotAct::from(*routine).build(turn.hardware, &self.topics).map(Some)
     }
 }
 
 impl OpMode for RoutineMode {
     fn start(&mut self, turn: &mut Turn<'_>) {
         turn.alerts.clear_source(self.name);
-        match self.begin(turn) {
-            Ok(action) => self.action = Some(action),
+        match self.open_log(turn) {
+            Ok(()) => self.pending = true,
             Err(reason) => turn.alerts.raise(AlertLevel::Error, self.name, &reason),
         }
     }
 
     fn periodic(&mut self, turn: &mut Turn<'_>) {
+        if self.pending {
+            match self.begin(turn) {
+                Ok(action) => {
+                    self.pending = action.is_none();
+                    self.action = action;
+                }
+                Err(reason) => {
+                    self.pending = false;
+                    turn.alerts.raise(AlertLevel::Error, self.name, &reason);
+                }
+            }
+        }
         let Some(action) = &mut self.action else { return };
-        let (level, text) = match action.step(turn.tick) {
+        let logged = self.site.log_stats().is_some_and(|log| !log.stopped);
+        let progress =
+            if logged { action.step(turn.tick) } else { Progress::Failed("the log has stopped".into()) };
+        let (level, text) = match progress {
             Progress::Running => return,
             Progress::Done => {
                 self.next.set((self.next.get() + 1) % self.routines.len().max(1));
@@ -111,6 +136,7 @@ impl OpMode for RoutineMode {
     }
 
     fn end(&mut self, _turn: &mut Turn<'_>) {
+        self.pending = false;
         self.action = None;
     }
 

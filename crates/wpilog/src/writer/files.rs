@@ -47,13 +47,9 @@ pub(super) struct Files {
 }
 
 impl Files {
-    /// Makes the folder and the first file, which is empty until [`Files::begin`]. Nothing here waits for the disk to have it.
-    pub(super) fn create(
-        layer: Box<dyn FileLayer + Send>,
-        path: &Path,
-        config: &WriterConfig,
-    ) -> Result<Self, (&'static str, io::Error)> {
-        let mut files = Self {
+    /// The files of a log that begins at `path`; none is made before [`Files::open`].
+    pub(super) fn new(layer: Box<dyn FileLayer + Send>, path: &Path, config: &WriterConfig) -> Self {
+        Self {
             layer,
             first: path.to_owned(),
             folder: path.parent().unwrap_or(Path::new("")).to_owned(),
@@ -67,10 +63,14 @@ impl Files {
             unsynced: 0,
             starts: BTreeMap::new(),
             sticky: BTreeMap::new(),
-        };
-        files.layer.create_dir_all(&files.folder).map_err(|error| ("create the folder", error))?;
-        files.layer.create_new(path).map_err(|error| ("create", error))?;
-        Ok(files)
+        }
+    }
+
+    /// Makes the folder and the first file, with its header, durably. An error comes with what was tried, as a verb.
+    pub(super) fn open(&mut self) -> Result<(), (&'static str, io::Error)> {
+        self.layer.create_dir_all(&self.folder).map_err(|error| ("create the folder", error))?;
+        self.layer.create_new(&self.path).map_err(|error| ("create", error))?;
+        self.begin()
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -78,14 +78,14 @@ impl Files {
     }
 
     /// Writes header and preamble of a file that was just created, durably.
-    pub(super) fn begin(&mut self) -> Result<(), StopReason> {
+    fn begin(&mut self) -> Result<(), (&'static str, io::Error)> {
         let mut out = Encoder::new(&self.extra_header).into_bytes();
         for bytes in self.starts.values().chain(self.sticky.values()) {
             out.extend_from_slice(bytes);
         }
-        self.layer.write(&self.path, &out).map_err(|error| self.failed("write", &error))?;
-        self.layer.fsync(&self.path).map_err(|error| self.failed("sync", &error))?;
-        self.layer.fsync_dir(&self.folder).map_err(|error| self.failed("sync the folder", &error))?;
+        self.layer.write(&self.path, &out).map_err(|error| ("write", error))?;
+        self.layer.fsync(&self.path).map_err(|error| ("sync", error))?;
+        self.layer.fsync_dir(&self.folder).map_err(|error| ("sync the folder", error))?;
         self.preamble_bytes = out.len() as u64;
         self.file_bytes = self.preamble_bytes;
         self.unsynced = 0;
@@ -143,7 +143,7 @@ impl Files {
                 Ok(()) => break,
             }
         }
-        self.begin()
+        self.begin().map_err(|(step, error)| self.failed(step, &error))
     }
 
     fn check_space(&mut self, wanted: u64) -> Result<(), StopReason> {
@@ -178,7 +178,7 @@ impl Files {
         }
     }
 
-    fn failed(&self, step: &'static str, error: &io::Error) -> StopReason {
+    pub(super) fn failed(&self, step: &'static str, error: &io::Error) -> StopReason {
         StopReason::Failed { path: self.path.clone(), step, reason: error.to_string() }
     }
 }

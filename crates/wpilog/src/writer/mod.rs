@@ -89,6 +89,8 @@ struct State {
     stats: WriterStats,
     files: Vec<PathBuf>,
     stopped: Option<StopReason>,
+    /// Why the first file could not be made, for whoever waits for it.
+    refused: Option<LogError>,
     woken: bool,
     flushes_asked: u64,
     flushes_done: u64,
@@ -129,9 +131,28 @@ impl LogWriter {
         path: impl AsRef<Path>,
         config: WriterConfig,
     ) -> Result<Self, LogError> {
+        let log = Self::create_behind(layer, path, config)?;
+        let mut state = log.shared.lock();
+        while state.stats.files == 0 && state.stopped.is_none() {
+            state = log.shared.done.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        let refused = state.refused.take();
+        drop(state);
+        refused.map_or(Ok(log), Err)
+    }
+
+    /// Makes a log whose first file its thread makes: this waits for no disk, and appends are taken at once. Whether there is a
+    /// file yet stands in [`WriterStats::files`], and why there is none in [`LogWriter::stop_reason`].
+    ///
+    /// # Errors
+    /// [`LogError::Thread`].
+    pub fn create_behind(
+        layer: Box<dyn FileLayer + Send>,
+        path: impl AsRef<Path>,
+        config: WriterConfig,
+    ) -> Result<Self, LogError> {
         let path = path.as_ref();
-        let files =
-            Files::create(layer, path, &config).map_err(|(step, error)| LogError::io(path, step, &error))?;
+        let files = Files::new(layer, path, &config);
         let room = config.queue_bytes.saturating_add(PUT_ROOM);
         let shared = Arc::new(Shared {
             state: Mutex::new(State {
@@ -141,9 +162,10 @@ impl LogWriter {
                 entries: Vec::new(),
                 takes: Vec::new(),
                 names: BTreeMap::new(),
-                stats: WriterStats { files: 1, ..WriterStats::default() },
-                files: vec![path.to_owned()],
+                stats: WriterStats::default(),
+                files: Vec::new(),
                 stopped: None,
+                refused: None,
                 woken: false,
                 flushes_asked: 0,
                 flushes_done: 0,

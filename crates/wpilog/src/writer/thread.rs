@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::config::StopReason;
 use super::files::{Files, Note};
 use super::{Shared, State};
-use crate::Encoder;
+use crate::{Encoder, LogError};
 
 /// The thread: every `flush_every`, or when it is woken, it takes the queue, writes it, and makes it durable unless it
 /// was woken only because the queue is half full.
@@ -19,11 +19,21 @@ pub(super) fn run(
     flush_every: Duration,
 ) {
     let _ended = Ended { shared, first };
-    if let Err(reason) = files.begin() {
-        let mut state = shared.lock();
-        state.stopped = Some(reason);
-        state.stats.stopped = true;
+    let opened = files.open();
+    let mut state = shared.lock();
+    match opened {
+        Ok(()) => {
+            state.files.push(files.path().to_owned());
+            state.stats.files = 1;
+        }
+        Err((step, error)) => {
+            state.stopped = Some(files.failed(step, &error));
+            state.stats.stopped = true;
+            state.refused = Some(LogError::io(files.path(), step, &error));
+        }
     }
+    drop(state);
+    shared.done.notify_all();
     let mut notes = Vec::with_capacity(64);
     loop {
         let state = shared.lock();
