@@ -35,6 +35,9 @@ pub(crate) fn read_fixed(data: &[u8], place: &str) -> Result<(u16, u32), LogErro
 
 /// What is left of a header that a power cut kept from being written; `None` for anything else.
 fn cut_header(data: &[u8]) -> Option<String> {
+    if data.is_empty() {
+        return Some("none".to_owned());
+    }
     if data.iter().all(|byte| *byte == 0) {
         return Some(format!("{} bytes, all zeros", data.len()));
     }
