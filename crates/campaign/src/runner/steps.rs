@@ -359,8 +359,14 @@ impl Runner {
         let mut results: &[(Cow<'static, str>, f64)] = &[];
         let ended = match input.act {
             ActReport::Completed { attempt: of, results: found } if *of == attempt => {
-                results = found;
-                Some((StepOutcome::Completed, String::new()))
+                // What was not logged was not measured.
+                let unlogged = Self::pre_arm_faults(input.pre_arm, &[PreArmItem::Log]);
+                if unlogged.is_empty() {
+                    results = found;
+                    Some((StepOutcome::Completed, unlogged))
+                } else {
+                    Some((StepOutcome::Failed, format!("its data may not be in the log ({unlogged})")))
+                }
             }
             ActReport::Interrupted { attempt: of, reason } if *of == attempt => {
                 Some((StepOutcome::Interrupted, reason.clone()))

@@ -116,6 +116,25 @@ fn the_pre_arm_list_holds_with_its_reasons_and_the_clock_only_warns() {
 }
 
 #[test]
+fn an_act_whose_log_stopped_is_not_banked_as_measured() {
+    let mut b = Bench::go(campaign([tape()]));
+    b.act_secs = 2.0;
+    b.until_prompt("clear?");
+    b.advance();
+    b.until(9.0, |b| b.started.len() == 1);
+    b.pre_arm[0].verdict = PreArmVerdict::Fail("the disk is full".into());
+    b.until_prompt("its data may not be in the log (log: the disk is full)");
+    assert_eq!(b.events("act_ended")[0]["outcome"], "failed");
+    assert!(b.runner.memory().completed.is_empty());
+    b.pre_arm[0].verdict = PreArmVerdict::Pass;
+    b.advance();
+    b.until_prompt("clear?");
+    b.advance();
+    b.until_prompt("how far");
+    assert_eq!(b.started.len(), 2, "it is done again, and logged");
+}
+
+#[test]
 fn a_reason_as_long_as_a_book_is_cut_off() {
     let mut b = Bench::go(campaign([tape()]));
     b.until_prompt("clear?");
