@@ -84,7 +84,8 @@ pub fn analyse(logs: &LogSet, options: &Options, watch: &mut Watch<'_>) -> Resul
     findings.vision = vision::fit(&view, &story);
     findings.procedures = procedures(&story, &volts, &findings);
     findings.constants = constants::all(&view, &findings);
-    findings.problems = problems(&findings, logs.empty());
+    findings.problems =
+        problems(&findings, logs.empty(), dropped(&view.numbers(channels::LOOP_DROPPED_VALUES)));
     watch("done", 1.0);
     Ok(findings)
 }
@@ -146,9 +147,19 @@ fn timeline(view: &View<'_>, story: &Story) -> Vec<TimelineSpan> {
     spans
 }
 
-fn problems(findings: &Findings, empty: &[String]) -> Vec<Problem> {
+/// By how much a counter rose, over the reboots that began it anew. What it stood at first is from before the session.
+fn dropped(counter: &Series) -> f64 {
+    let rises = counter.v.iter().zip(counter.v.iter().skip(1));
+    rises.map(|(before, now)| if now < before { *now } else { now - before }).sum()
+}
+
+fn problems(findings: &Findings, empty: &[String], dropped: f64) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut add = |severity, text: String| problems.push(Problem { severity, text });
+    if dropped > 0.0 {
+        let key = channels::LOOP_DROPPED_VALUES;
+        add(Severity::Warning, format!("{key}: {dropped:.0} values did not reach a log or the dashboards"));
+    }
     for file in empty {
         add(Severity::Loss, format!("{file}; nothing was logged in it"));
     }
@@ -184,4 +195,23 @@ fn problems(findings: &Findings, empty: &[String]) -> Vec<Problem> {
         }
     }
     problems
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_that_were_dropped_are_counted_over_reboots_and_told() {
+        let counter = |values: &[f64]| {
+            Series::new(values.iter().enumerate().map(|(i, v)| (i as f64, *v)).collect::<Vec<_>>())
+        };
+        assert_eq!(dropped(&counter(&[])), 0.0);
+        assert_eq!(dropped(&counter(&[0.0, 0.0])), 0.0);
+        assert_eq!(dropped(&counter(&[4.0, 7.0, 9.0, 0.0, 2.0])), 7.0, "the second boot began at none");
+        let told = problems(&Findings::default(), &[], 7.0);
+        assert_eq!(told[0].severity, Severity::Warning);
+        assert_eq!(told[0].text, "Loop/DroppedValues: 7 values did not reach a log or the dashboards");
+        assert!(problems(&Findings::default(), &[], 0.0).iter().all(|p| !p.text.contains("Dropped")));
+    }
 }

@@ -55,6 +55,8 @@ pub const VISION_POSE: &str = "Vision/Pose";
 pub const BATTERY_VOLTS: &str = "Status/BatteryVolts";
 /// Loops that took longer than their period, counted since the program started.
 pub const LOOP_OVERRUN_COUNT: &str = "Loop/OverrunCount";
+/// Values that did not reach a log or the dashboards, since the program began.
+pub const LOOP_DROPPED_VALUES: &str = "Loop/DroppedValues";
 
 /// The root of everything that the campaign itself logs.
 pub const FIELD_LAB: &str = "FieldLab";

@@ -221,7 +221,7 @@ impl LoopChannels {
             control: Publisher::declare(door, Root::Bare, "/FMSInfo/FMSControlData", "")?,
             drive_mode: Publisher::catalyst(door, "Drive/Mode")?,
             overruns: Publisher::catalyst(door, names::LOOP_OVERRUN_COUNT)?,
-            dropped: Publisher::catalyst(door, "Loop/DroppedValues")?,
+            dropped: Publisher::catalyst(door, names::LOOP_DROPPED_VALUES)?,
             queued: Publisher::catalyst(door, "Loop/QueueDepth")?,
             bad_writes: Publisher::catalyst(door, "Loop/BadWrites")?,
             duration: Publisher::declare(door, Root::Catalyst, "Loop/DurationSeconds", "s")?,
