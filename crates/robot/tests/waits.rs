@@ -108,6 +108,18 @@ impl FileLayer for SlowDisk {
     }
 }
 
+/// A robot by the real clock, the gate of its checkpoint and the gate of its logs.
+fn slow_site(folder: &Path) -> (Site, Gate, Gate) {
+    let (gate, logs) = (Gate::default(), Gate::default());
+    let mut site = site(folder, 7);
+    site.pace = Pace::Realtime;
+    let (for_saves, for_logs) = (gate.clone(), logs.clone());
+    site.layers = Rc::new(move || {
+        Box::new(SlowDisk { disk: Disk::new(), gate: for_saves.clone(), logs: for_logs.clone() })
+    });
+    (site, gate, logs)
+}
+
 fn campaign() -> Campaign<RobotAct> {
     let tape = Procedure::builder("tape", "Tape")
         .measure(Measure::new("how far", "far-m", "m").range(0.0, 5.0))
@@ -173,14 +185,8 @@ impl Rig {
 #[test]
 fn a_disk_that_does_not_answer_holds_no_turn_up_and_keeps_its_lock() {
     let folder = tempfile::tempdir().unwrap();
-    let gate = Gate::default();
-    let mut site = site(folder.path(), 7);
-    site.pace = Pace::Realtime;
+    let (site, gate, _) = slow_site(folder.path());
     let checkpoint = site.checkpoint.clone();
-    let for_layer = gate.clone();
-    site.layers = Rc::new(move || {
-        Box::new(SlowDisk { disk: Disk::new(), gate: for_layer.clone(), logs: Gate::default() })
-    });
     let mut rig = Rig::boot(site, &network::hub().unwrap());
 
     gate.set(true);
@@ -218,13 +224,8 @@ fn a_disk_that_does_not_answer_holds_no_turn_up_and_keeps_its_lock() {
 #[test]
 fn a_log_that_cannot_be_begun_yet_holds_no_turn_up_and_nothing_moves_until_it_is() {
     let folder = tempfile::tempdir().unwrap();
-    let logs = Gate::default();
-    let mut site = site(folder.path(), 7);
-    site.pace = Pace::Realtime;
-    let (out, for_layer) = (site.out_dir.clone(), logs.clone());
-    site.layers = Rc::new(move || {
-        Box::new(SlowDisk { disk: Disk::new(), gate: Gate::default(), logs: for_layer.clone() })
-    });
+    let (site, _, logs) = slow_site(folder.path());
+    let out = site.out_dir.clone();
     let mut rig = Rig::boot(site, &network::hub().unwrap());
     logs.set(true);
     rig.panel.select(rig.robot.find("Field Lab"));
@@ -246,6 +247,30 @@ fn a_log_that_cannot_be_begun_yet_holds_no_turn_up_and_nothing_moves_until_it_is
     let log = fieldlab_wpilog::Log::open(out.join(&session).join(format!("{session}_b1.wpilog"))).unwrap();
     let header = log.named(&format!("FieldLab/{session}/Header")).map(|entry| entry.records).sum::<u64>();
     assert_eq!(header, 1);
+}
+
+#[test]
+fn a_log_that_cannot_be_made_is_an_error_on_the_dashboard_and_is_tried_again_at_the_next_enable() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut site = site(folder.path(), 7);
+    site.pace = Pace::Realtime;
+    let out = site.out_dir.clone();
+    std::fs::write(&out, b"a file where a folder should be").unwrap();
+    let mut rig = Rig::boot(site, &network::hub().unwrap());
+    let errors = |rig: &Rig| format!("{:?}", rig.memory.last("/Catalyst/Alerts/Errors"));
+    rig.panel.select(rig.robot.find("Field Lab"));
+    rig.panel.set_enabled(true);
+    rig.until("the error", |rig| errors(rig).contains("[Log] ") && errors(rig).contains("could not create"));
+    assert!(rig.robot.fault().is_none());
+
+    std::fs::remove_file(&out).unwrap();
+    rig.panel.set_enabled(false);
+    rig.turns(5);
+    rig.panel.set_enabled(true);
+    let passes =
+        |rig: &Rig| format!("{:?}", rig.memory.last("/Catalyst/FieldLab/PreArm")).contains("log|pass");
+    rig.until("a log on the disk", passes);
+    assert!(!errors(&rig).contains("[Log]"), "{}", errors(&rig));
 }
 
 #[test]

@@ -103,6 +103,15 @@ impl PreArm {
         &self.facts
     }
 
+    /// Why the log has stopped, when it has.
+    pub(super) fn log_stopped(&self) -> Option<&str> {
+        let log = ITEMS.iter().position(|item| *item == PreArmItem::Log)?;
+        match (self.found.get(log)?, &self.facts.get(log)?.verdict) {
+            (Finding::LogStopped, PreArmVerdict::Fail(reason)) => Some(reason),
+            _ => None,
+        }
+    }
+
     fn log(&mut self, now: Micros, pace: Pace, stats: Option<WriterStats>) -> Finding {
         let Some(stats) = stats else {
             self.grown = None;

@@ -157,6 +157,9 @@ impl FieldLab {
         self.storage.poll(&mut self.saved);
         let free = self.storage.free_bytes(turn.tick.now);
         self.pre_arm.look(turn.inputs, turn.unix, &self.site, free);
+        if let Some(reason) = self.pre_arm.log_stopped() {
+            turn.alerts.raise(AlertLevel::Error, "Log", reason);
+        }
         let battery = turn
             .inputs
             .battery_volts
